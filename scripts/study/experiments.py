@@ -29,12 +29,16 @@ def command_line(arguments):
     return " ".join(["slackline", "simulate", *map(shown, arguments)])
 
 
+def slackline(arguments):
+    done = subprocess.run([BINARY, *map(str, arguments)], capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"slackline {' '.join(map(shown, arguments))}\n{done.stderr}")
+
+
 def report(arguments):
     """The JSON that a command of slackline writes with --report."""
     with tempfile.NamedTemporaryFile(suffix=".json") as out:
-        done = subprocess.run([BINARY, *map(str, arguments), "--report", out.name], capture_output=True, text=True)
-        if done.returncode != 0:
-            sys.exit(f"slackline {' '.join(map(shown, arguments))}\n{done.stderr}")
+        slackline([*arguments, "--report", out.name])
         return json.load(out)
 
 

@@ -24,6 +24,7 @@ void add_predict(CLI::App& app, int& exit_code);
 void add_pairs(CLI::App& app, int& exit_code);
 void add_samples(CLI::App& app, int& exit_code);
 void add_simulate(CLI::App& app, int& exit_code);
+void add_train(CLI::App& app, int& exit_code);
 void add_backtest(CLI::App& app, int& exit_code);
 void add_rightsize(CLI::App& app, int& exit_code);
 // Instead of add_simulate() where the command line has --preset.

@@ -89,6 +89,10 @@ constexpr Help kHelp[] = {
     {"pairs", kSpeed, "slackline pairs fit pairs.json:k80 --known 0.2 --draws 5"},
     {"samples", kSpeed, "slackline samples from-runs --store slackline.db > runs.csv"},
     {"simulate", kSpeed, nullptr},
+    {"train", kSpeed,
+     "slackline train --worlds 3 --rate 48 --out network.json\n"
+     "  slackline simulate --preset paper001 --worlds 3 --rate 30 --compare table,learned "
+     "--network network.json"},
     {"serve", kRun,
      "slackline serve --cluster file:dump.yaml\n  slackline serve --config slackline.yaml"},
     {"check", kRun, "slackline check --config slackline.yaml --scheduler scheduler.yaml"},
@@ -150,6 +154,7 @@ void add_all_commands(CLI::App& app, int& exit_code, const std::optional<std::st
     add_simulate_preset(app, exit_code, *preset);
   else
     add_simulate(app, exit_code);
+  add_train(app, exit_code);
   add_backtest(app, exit_code);
   add_rightsize(app, exit_code);
   add_serve(app, exit_code);

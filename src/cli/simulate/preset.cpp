@@ -71,7 +71,9 @@ Result<sim::PresetRequest> request_of(const sim::Preset& preset, const PresetCom
       request.values[name] = measurements_path(value);
       SLACKLINE_ASSIGN(request.folders[name], read_csv_below(request.values[name], option.choices));
     }
-    if (option.kind != sim::PresetKind::kFile || value.empty()) continue;
+    const bool is_file =
+        option.kind == sim::PresetKind::kFile || option.kind == sim::PresetKind::kOptionalFile;
+    if (!is_file || value.empty()) continue;
     SLACKLINE_ASSIGN(const PartOfFile file, read_part_of_file(value));
     request.files[name] = {file.path, file.part, file.text};
   }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <numeric>
+#include <utility>
 
 #include "slackline/core/learning/correction_table.h"
 
@@ -18,16 +19,20 @@ constexpr double kNetStep = 2e-3;
 constexpr double kDecay = 1e-4;
 constexpr double kTrusted = 1.5;  // ranges of a feature, around its middle
 
-Mlp fresh_net(std::size_t features, Random& random) {
-  return Mlp({static_cast<int>(features), kFirstLayer, kSecondLayer, 1}, random);
-}
-
 }  // namespace
 
-CorrectionNet::CorrectionNet(std::span<const Sample> samples, std::uint64_t seed)
+std::vector<int> CorrectionNet::widths(std::size_t features) {
+  return {static_cast<int>(features), kFirstLayer, kSecondLayer, 1};
+}
+
+CorrectionNet::CorrectionNet(std::vector<Feature> features, std::vector<double> weights)
+    : features_(std::move(features)), net_(widths(features_.size()), std::move(weights)) {}
+
+CorrectionNet::CorrectionNet(std::span<const Sample> samples, std::uint64_t seed,
+                             const PassDone& done)
     : features_(samples.front().features.size()), net_([&] {
         Random random(seed);
-        return fresh_net(samples.front().features.size(), random);
+        return Mlp(widths(samples.front().features.size()), random);
       }()) {
   const auto count = static_cast<double>(samples.size());
   for (std::size_t i = 0; i < features_.size(); ++i) {
@@ -41,7 +46,7 @@ CorrectionNet::CorrectionNet(std::span<const Sample> samples, std::uint64_t seed
     double variance = 0;
     for (const Sample& sample : samples)
       variance += std::pow(sample.features[i] - feature.mean, 2) / count;
-    if (variance > 0) feature.deviation = std::sqrt(variance);
+    if (feature.most > feature.least) feature.deviation = std::sqrt(variance);
   }
   std::vector<std::size_t> order(samples.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -62,6 +67,7 @@ CorrectionNet::CorrectionNet(std::span<const Sample> samples, std::uint64_t seed
       net_.gradient(inputs, targets, gradient);
       adam.step(net_.weights(), gradient.weights);
     }
+    if (done) done(pass + 1, kPasses);
   }
 }
 

@@ -41,6 +41,14 @@ Mlp::Mlp(std::vector<int> widths, Random& random) : widths_(std::move(widths)) {
   }
 }
 
+Mlp::Mlp(std::vector<int> widths, std::vector<double> weights)
+    : widths_(std::move(widths)), weights_(std::move(weights)) {}
+
+std::size_t Mlp::weight_count(const std::vector<int>& widths) {
+  const LayerAt last = layers_of(widths).back();
+  return last.biases + static_cast<std::size_t>(last.out);
+}
+
 double Mlp::predict(std::span<const double> input) const {
   Eigen::VectorXd x = Biases(input.data(), static_cast<Eigen::Index>(input.size()));
   const auto layers = layers_of(widths_);

@@ -4,38 +4,43 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "sim/presets/dispatch_learning.h"
 #include "sim/presets/dispatch_run.h"
 #include "sim/presets/each_seed.h"
+#include "sim/presets/network_file.h"
 #include "sim/presets/preset.h"
 #include "slackline/base/random.h"
 #include "slackline/base/text.h"
-#include "slackline/core/learning/correction_net.h"
+#include "slackline/core/learning/correction_table.h"
 
 namespace slackline::sim {
 namespace {
 
 constexpr std::string_view kMctRatio = "mct+ratio";
-constexpr int kHistory = 6000;  // tasks of the same world that were dispatched before
+constexpr std::string_view kLearned = "learned";
+constexpr std::string_view kNetwork = "network";
 constexpr std::uint64_t kTasksStream = 0x7461736b73;
-constexpr std::uint64_t kHistoryStream = 0x6265666f7265;
 constexpr std::uint64_t kDispatchChance = 0x64696365;
-constexpr std::string_view kCpuPart = "/cpu";
-constexpr std::string_view kGpuPart = "/gpu";
 
-// One draw of the hidden factors, the tasks that are judged, and those that came before.
+// One draw of the hidden factors, and the tasks that are judged.
 struct DispatchWorld {
   DispatchLoad load;
   std::uint64_t seed = 0;
   HiddenFactors hidden;
   std::vector<DispatchTask> tasks;
+  std::shared_ptr<const core::CorrectionNet> net;  // null: `learned` trains its own
 };
 
-DispatchWorld world_of(const DispatchLoad& load, std::uint64_t seed) {
-  return {load, seed, draw_hidden(load, seed), draw_dispatched(load, seed ^ kTasksStream)};
+DispatchWorld world_of(const DispatchLoad& load, std::uint64_t seed,
+                       std::shared_ptr<const core::CorrectionNet> net) {
+  return {load, seed, draw_hidden(load, seed), draw_dispatched(load, seed ^ kTasksStream),
+          std::move(net)};
 }
 
 DispatchPolicy at_random(const DispatchWorld& world) {
@@ -99,75 +104,24 @@ DispatchPolicy by_response(const DispatchWorld& /*world*/) {
           }};
 }
 
-core::CorrectionTable::Circumstances part_of(core::CorrectionTable::Circumstances placed,
-                                             std::string_view part) {
-  placed.family += part;
-  return placed;
-}
-
-// The table on the times of the two parts: the queue in front of a task is predicted by them, too.
 DispatchPolicy by_table(const DispatchWorld& /*world*/) {
-  const auto table = std::make_shared<core::CorrectionTable>();
-  return {[](const DispatchChoice& to) { return to.predicted_s; },
-          [table](const DispatchChoice& to, double /*response_s*/, const DispatchTimes& took) {
-            table->observe(part_of(to.placed, kCpuPart), took.cpu, 1);
-            table->observe(part_of(to.placed, kGpuPart), took.gpu, 1);
-          },
-          [table](const core::CorrectionTable::Circumstances& placed) {
-            return DispatchTimes{std::exp(table->log_factor(part_of(placed, kCpuPart))),
-                                 std::exp(table->log_factor(part_of(placed, kGpuPart)))};
-          }};
-}
-
-// Of the tasks that came before, dispatched by this policy.
-void live_through_history(const DispatchWorld& world, const DispatchPolicy& policy) {
-  DispatchLoad before = world.load;
-  before.tasks = kHistory;
-  before.node_changes = false;
-  (void)run_dispatch(before, world.hidden, draw_dispatched(before, world.seed ^ kHistoryStream),
-                     policy);
+  return dispatch_by_table();
 }
 
 // What was learnt of the tasks before, and no more.
 DispatchPolicy by_table_with_history(const DispatchWorld& world) {
-  DispatchPolicy policy = by_table(world);
-  live_through_history(world, policy);
+  DispatchPolicy policy = dispatch_by_table();
+  live_through_history(world.load, world.seed, kDispatchHistory, policy);
   policy.learn = {};
   return policy;
 }
 
-// What a part of a task meets on a node, in numbers: no node and no type of node has a name here.
-std::vector<double> features_of(const core::CorrectionTable::Circumstances& placed, bool on_gpu) {
-  const auto* node =
-      std::find_if(kDispatchNodes.begin(), kDispatchNodes.end(),
-                   [&](const DispatchNode& one) { return one.type == placed.node_type; });
-  std::vector<double> features = {
-      on_gpu ? 1.0 : 0.0, static_cast<double>(node->gpu),  static_cast<double>(node->gpus),
-      node->memory_gb,    placed.memory_short ? 1.0 : 0.0, placed.busy_share};
-  for (const DispatchFamily& family : kDispatchFamilies)
-    features.push_back(family.name == placed.family ? 1 : 0);
-  return features;
-}
-
-// One network for all nodes, trained on the same history, then fixed.
+// One network for all nodes, trained on the same history unless one is given, then fixed.
 DispatchPolicy by_net(const DispatchWorld& world) {
-  std::vector<core::CorrectionNet::Sample> samples;
-  DispatchPolicy before = by_table(world);
-  before.learn = [&samples, learn = before.learn](const DispatchChoice& to, double response_s,
-                                                  const DispatchTimes& took) {
-    learn(to, response_s, took);
-    samples.push_back({features_of(to.placed, false), std::log(took.cpu)});
-    samples.push_back({features_of(to.placed, true), std::log(took.gpu)});
-  };
-  live_through_history(world, before);
-  const auto net = std::make_shared<const core::CorrectionNet>(samples, world.seed);
-  return {before.cost,
-          {},
-          [net, table = before.factor](const core::CorrectionTable::Circumstances& placed) {
-            const auto cpu = net->log_factor(features_of(placed, false));
-            const auto gpu = net->log_factor(features_of(placed, true));
-            return cpu && gpu ? DispatchTimes{std::exp(*cpu), std::exp(*gpu)} : table(placed);
-          }};
+  if (world.net) return dispatch_by_net(world.net);
+  const DispatchLoad& load = world.load;
+  return dispatch_by_net(std::make_shared<const core::CorrectionNet>(
+      train_net({{world.seed}, load.per_minute, load.clean, kDispatchHistory, world.seed})));
 }
 
 struct DispatchPolicyRow {
@@ -182,7 +136,7 @@ constexpr DispatchPolicyRow kDispatchPolicies[] = {{kMctRatio, by_ratio},
                                                    {"mct", by_finish},
                                                    {"table", by_table},
                                                    {"table+history", by_table_with_history},
-                                                   {"learned", by_net},
+                                                   {kLearned, by_net},
                                                    {"table/response", by_response},
                                                    {"clairvoyant", by_true_finish}};
 constexpr auto kDispatchNames = names_of(kDispatchPolicies);
@@ -192,14 +146,39 @@ DispatchOutcome dispatch_by(const DispatchWorld& world, std::string_view name) {
                       policy_named(kDispatchPolicies, name).make(world));
 }
 
+// Of --network; nullopt: it was not given.
+Result<std::optional<TrainedNet>> network_of(const PresetRequest& request) {
+  const auto file = request.files.find(kNetwork);
+  if (file == request.files.end()) return std::nullopt;
+  if (std::find(request.policies.begin(), request.policies.end(), kLearned) ==
+      request.policies.end())
+    return fail(ErrorCode::kInvalidArgument,
+                format("--{} is for the policy {}, which is not compared", kNetwork, kLearned));
+  SLACKLINE_ASSIGN(TrainedNet trained, read_network(file->second.text, file->second.path));
+  return std::optional(std::move(trained));
+}
+
+std::string note_of(const DispatchLoad& load, std::size_t worlds,
+                    const std::optional<TrainedNet>& trained) {
+  std::string note = format(
+      "{} tasks at {:g} a minute on 11 nodes{}. Mean response time and throughput over those of {} "
+      "in the same world, geometric means over {} worlds; worst_world: the largest ratio.",
+      load.tasks, load.per_minute, load.node_changes ? " (8, then 11, then 9)" : "", kMctRatio,
+      worlds);
+  if (trained) note += format(" {}: trained on {}.", kLearned, describe(trained->training));
+  return note;
+}
+
 Result<PresetReport> run_paper001(const PresetRequest& request) {
+  SLACKLINE_ASSIGN(const std::optional<TrainedNet> trained, network_of(request));
+  const auto net = trained ? std::make_shared<const core::CorrectionNet>(trained->net) : nullptr;
   DispatchLoad load;
   load.tasks = request.whole("jobs");
   load.per_minute = request.number("rate");
   load.clean = request.flag("clean");
   load.node_changes = request.flag("node-changes");
   const auto runs = each_seed(request.seeds, [&](std::uint64_t seed) {
-    const DispatchWorld world = world_of(load, seed);
+    const DispatchWorld world = world_of(load, seed, net);
     std::vector<DispatchOutcome> outcomes = {dispatch_by(world, kMctRatio)};
     for (const std::string& policy : request.policies)
       outcomes.push_back(dispatch_by(world, policy));
@@ -225,11 +204,7 @@ Result<PresetReport> run_paper001(const PresetRequest& request) {
     report.rows.push_back(
         {request.policies[i], {std::exp(response_log), std::exp(throughput_log), worst, mean_s}});
   }
-  report.note = format(
-      "{} tasks at {:g} a minute on 11 nodes{}. Mean response time and throughput over those of {} "
-      "in the same world, geometric means over {} worlds; worst_world: the largest ratio.",
-      load.tasks, load.per_minute, load.node_changes ? " (8, then 11, then 9)" : "", kMctRatio,
-      request.seeds.size());
+  report.note = note_of(load, request.seeds.size(), trained);
   return report;
 }
 
@@ -239,6 +214,9 @@ constexpr PresetOption kPaper001Options[] = {
     {"clean", PresetKind::kFlag, "", "Predictions are right, and nobody slows anybody"},
     {"node-changes", PresetKind::kFlag, "",
      "8 nodes at first, 11 from the 1000th task on, 9 from the 2000th"},
+    {kNetwork, PresetKind::kOptionalFile, "",
+     "What `slackline train` wrote, for the policy learned; "
+     "else it is trained on 6000 tasks of each world"},
 };
 
 }  // namespace

@@ -70,7 +70,8 @@ Result<std::vector<std::string>> parse_preset_policies(const Preset& preset,
 
 std::string check_preset_value(const PresetOption& option, const std::string& value) {
   if (option.kind == PresetKind::kFlag || option.kind == PresetKind::kFile ||
-      option.kind == PresetKind::kFolder || option.kind == PresetKind::kText)
+      option.kind == PresetKind::kOptionalFile || option.kind == PresetKind::kFolder ||
+      option.kind == PresetKind::kText)
     return {};
   if (option.kind == PresetKind::kChoice) {
     const auto choices = split(option.choices, '|');

@@ -21,13 +21,14 @@
 namespace slackline::sim {
 
 enum class PresetKind {
-  kNumber,  // from least to most
-  kWhole,   // the same without decimals
-  kChoice,  // one of `choices`, as "a|b"
-  kText,    // the preset says what is wrong with it
-  kFlag,    // "yes" if it is given, else ""
-  kFile,    // PATH or PATH:PART; the preset gets the text
-  kFolder,  // PATH; the preset gets the *.csv below whose names begin with `choices`
+  kNumber,        // from least to most
+  kWhole,         // the same without decimals
+  kChoice,        // one of `choices`, as "a|b"
+  kText,          // the preset says what is wrong with it
+  kFlag,          // "yes" if it is given, else ""
+  kFile,          // PATH or PATH:PART; the preset gets the text
+  kOptionalFile,  // the same; if it is not given, the preset gets none
+  kFolder,        // PATH; the preset gets the *.csv below whose names begin with `choices`
 };
 
 struct PresetOption {

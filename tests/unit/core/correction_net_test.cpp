@@ -36,6 +36,20 @@ TEST(CorrectionNet, TheSameSamplesAndSeedGiveTheSameAnswer) {
             CorrectionNet(lessons(), 8).log_factor(asked));
 }
 
+TEST(CorrectionNet, GivenBackItAnswersAsBefore) {
+  int passes = 0;
+  const CorrectionNet net(lessons(), 7, [&](int pass, int of) {
+    EXPECT_EQ(pass, ++passes);
+    EXPECT_EQ(of, 20);
+  });
+  EXPECT_EQ(passes, 20);
+  EXPECT_EQ(net.weights().size(), Mlp::weight_count(CorrectionNet::widths(3)));
+  const CorrectionNet again(net.features(), net.weights());
+  const std::vector<double> asked = {3, 0.5, 5};
+  EXPECT_EQ(again.log_factor(asked), net.log_factor(asked));
+  EXPECT_FALSE(again.log_factor(std::vector<double>{9, 0.5, 5})) << "far from what it has seen";
+}
+
 TEST(CorrectionNet, SaysNothingFarFromWhatItHasSeen) {
   const CorrectionNet net(lessons(), 1);
   EXPECT_TRUE(net.log_factor(std::vector<double>{6, 1, 5})) << "1.5 ranges from the middle";

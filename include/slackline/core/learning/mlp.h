@@ -16,6 +16,10 @@ class Mlp {
   // Widths from the input to the output, which is 1: {64, 128, 64, 32, 1}. Weights start normal
   // with variance 2 / inputs of the layer (He et al. 2015), biases at 0.
   Mlp(std::vector<int> widths, Random& random);
+  // As it was trained before: weights() of that one, weight_count() of them.
+  Mlp(std::vector<int> widths, std::vector<double> weights);
+
+  static std::size_t weight_count(const std::vector<int>& widths);
 
   int inputs() const { return widths_.front(); }
   // Layer by layer: outputs x inputs by columns, then the biases.
