@@ -273,7 +273,12 @@ constexpr std::string_view kPublicDomains[] = {"kubernetes.io",     "k8s.io",
                                                "habana.ai",         "cloud.google.com",
                                                "eks.amazonaws.com", "karpenter.sh",
                                                "k8s.aws",           "kubernetes.azure.com",
-                                               "slackline.dev",     "volcano.sh"};
+                                               "slackline.dev",     "volcano.sh",
+                                               "x-k8s.io"};
+
+// Below them, and yet with names that people choose.
+constexpr std::string_view kPrivateDomains[] = {"node-role.kubernetes.io",
+                                                "node-restriction.kubernetes.io"};
 
 // Whose values say which GPUs a node has.
 constexpr std::string_view kGpuDomains[] = {"nvidia.com", "amd.com", "intel.com", "habana.ai"};
@@ -317,7 +322,7 @@ bool is_below(const List& domains, std::string_view domain) {
   return std::any_of(std::begin(domains), std::end(domains), [domain](std::string_view parent) {
     if (!domain.ends_with(parent)) return false;
     const std::size_t rest = domain.size() - parent.size();
-    return rest == 0 || domain[rest - 1] == '.' || domain[rest - 1] == '-';
+    return rest == 0 || domain[rest - 1] == '.';
   });
 }
 
@@ -380,9 +385,10 @@ class Redactor {
   }
 
   bool is_public(std::string_view key) const {
-    return is_below(kPublicDomains, domain_of(key)) || is_among(catalog_.type_labels, key) ||
-           catalog_.resource(key) != nullptr || key == "job-name" || key == "controller-uid" ||
-           key == "metadata.name";
+    const std::string_view domain = domain_of(key);
+    const bool documented = is_below(kPublicDomains, domain) && !is_among(kPrivateDomains, domain);
+    return documented || is_among(catalog_.type_labels, key) || catalog_.resource(key) != nullptr ||
+           key == "job-name" || key == "controller-uid" || key == "metadata.name";
   }
 
   json key(const json& seen) {
@@ -466,8 +472,8 @@ class Redactor {
     if (is_among(kJsonNotes, name)) return note(text);
     if (is_among(kNameNotes, name)) return code(text);
     if (name == contract::kModel) return rules_.is_public_model(text) ? text : code(text);
-    if (name.starts_with(contract::kPrefix)) return as_it_is(seen);
-    if (!is_below(kPublicDomains, domain_of(name)) || !is_word(text)) return std::nullopt;
+    if (contract::find_key(name) != nullptr) return as_it_is(seen);
+    if (!is_public(name) || !is_word(text)) return std::nullopt;
     return value(name, seen);
   }
 
