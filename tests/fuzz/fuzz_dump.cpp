@@ -1,7 +1,9 @@
-// Dumps and kubeconfigs: YAML becomes valid JSON, which the decoder takes or refuses.
+// Dumps and kubeconfigs: YAML becomes valid JSON, which the decoder takes or refuses; a bundle of
+// what it takes is taken, too.
 #include "fuzz/fuzz.h"
 #include "wire/format/yaml.h"
 #include "wire/kube/kube_decode.h"
+#include "wire/kube/redact.h"
 
 using namespace slackline;
 using namespace slackline::fuzz;
@@ -12,5 +14,11 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (!json) return 0;
   require_json(*json, "YAML becomes JSON");
   (void)decoder.dump(*json);
+  const GpuCatalog catalog = default_gpu_catalog();
+  const auto bundle = wire::redact_dump(
+      *json, {.catalog = catalog,
+              .is_public_model = [](std::string_view model) { return model.size() % 2 == 0; },
+              .stem = [](std::string_view name) { return std::string(name.substr(0, 1)); }});
+  if (bundle) require(decoder.dump(bundle->json).has_value(), "a bundle is a dump");
   return 0;
 }

@@ -11,6 +11,7 @@
 
 #include "slackline/base/text.h"
 #include "slackline/model/contract.h"
+#include "wire/format/json_view.h"
 
 namespace slackline::wire {
 namespace {
@@ -326,6 +327,13 @@ bool is_below(const List& domains, std::string_view domain) {
   });
 }
 
+// Not deeper and not otherwise than the decoders take it.
+Result<json> parsed(std::string_view text) {
+  JsonDocument document;
+  SLACKLINE_TRY(document.parse(text));
+  return json::parse(text, nullptr, false);
+}
+
 // Words, numbers, moments, durations, shapes.
 bool is_word(std::string_view text) {
   constexpr std::size_t kLongest = 48;
@@ -454,8 +462,8 @@ class Redactor {
 
   // A note of Slackline, without its code: on a dump nothing can be proved.
   json note(const std::string& text) {
-    const json parsed = json::parse(text, nullptr, false);
-    return parsed.is_structured() ? written(into(parsed)) : code(text);
+    const Result<json> known = parsed(text);
+    return known && known->is_structured() ? written(into(*known)) : code(text);
   }
 
   static std::string written(const json& value) {
@@ -468,7 +476,7 @@ class Redactor {
     const auto& text = seen.get_ref<const std::string&>();
     if (is_among(kDroppedNotes, name)) return std::nullopt;
     if (is_among(kSelectorNotes, name)) return selector(text);
-    if (name == contract::kDeviceIds) return written(amounts(json::parse(text, nullptr, false)));
+    if (name == contract::kDeviceIds) return written(amounts(parsed(text).value_or(json())));
     if (is_among(kJsonNotes, name)) return note(text);
     if (is_among(kNameNotes, name)) return code(text);
     if (name == contract::kModel) return rules_.is_public_model(text) ? text : code(text);
@@ -567,10 +575,10 @@ void collect(json& from, const std::string& kind_of_items, int depth, std::vecto
 }  // namespace
 
 Result<RedactedDump> redact_dump(std::string_view text, const RedactionRules& rules) {
-  json dump = json::parse(text, nullptr, false);
+  SLACKLINE_ASSIGN(json dump, parsed(text));
   RedactedDump out;
   std::vector<json> objects;
-  if (!dump.is_discarded()) collect(dump, "", 0, objects, out.left_out);
+  collect(dump, "", 0, objects, out.left_out);
   if (objects.empty())
     return fail(ErrorCode::kInvalidArgument,
                 "it has no node, pod, Job or what belongs to them: kubectl get nodes,pods,jobs -A "

@@ -146,6 +146,9 @@ TEST(Redact, OtherKindsAreLeftOutAndOtherTextsRefused) {
   ASSERT_TRUE(lists);
   EXPECT_EQ(lists->objects, 1u);
   EXPECT_FALSE(redact("error: no"));
+  const std::string deep = R"({"kind":"Node","metadata":{"name":"n"},"spec":)" +
+                           std::string(100000, '[') + std::string(100000, ']') + "}";
+  EXPECT_FALSE(redact(deep));
 }
 
 }  // namespace
