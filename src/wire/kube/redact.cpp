@@ -39,7 +39,7 @@ class Codes {
   explicit Codes(const RedactionRules& rules) : rules_(rules) {}
 
   void learn(std::string_view text) {
-    for_each_piece(text, [this](std::string_view piece) { pieces_.emplace(piece); });
+    for_each_piece(text, [this](std::string_view piece, std::size_t) { pieces_.emplace(piece); });
   }
 
   Status give() {
@@ -53,13 +53,13 @@ class Codes {
 
   std::string of(std::string_view text) const {
     std::string out;
-    const char* written = text.data();
-    for_each_piece(text, [&](std::string_view piece) {
-      out.append(written, piece.data());
+    std::size_t written = 0;
+    for_each_piece(text, [&](std::string_view piece, std::size_t at) {
+      out += text.substr(written, at - written);
       out += codes_.at(std::string(piece));
-      written = piece.data() + piece.size();
+      written = at + piece.size();
     });
-    return out.append(written, text.data() + text.size());
+    return out.append(text.substr(written));
   }
 
   std::size_t size() const { return pieces_.size(); }
@@ -89,11 +89,11 @@ class Codes {
   void for_each_piece(std::string_view text, const Take& take) const {
     const std::size_t uuid = uuid_in(text);
     for (std::size_t at = 0; at < text.size();) {
-      if (at == uuid) return take(text.substr(at));
+      if (at == uuid) return take(text.substr(at), at);
       std::size_t end = at;
       while (end < text.size() && is_piece(text[end]))
         ++end;
-      if (end > at) take(text.substr(at, end - at));
+      if (end > at) take(text.substr(at, end - at), at);
       at = std::max(end, at + 1);
     }
   }
@@ -243,28 +243,11 @@ constexpr std::string_view kKinds[] = {
     "Namespace", "PriorityClass", "RuntimeClass", "LimitRange",          "DeviceClass"};
 
 // Of owners; other kinds are nobody's business.
-constexpr std::string_view kOwnerKinds[] = {"Job",
-                                            "CronJob",
-                                            "ReplicaSet",
-                                            "StatefulSet",
-                                            "Deployment",
-                                            "DaemonSet",
-                                            "ReplicationController",
-                                            "JobSet",
-                                            "PyTorchJob",
-                                            "TFJob",
-                                            "MPIJob",
-                                            "XGBoostJob",
-                                            "PaddleJob",
-                                            "JAXJob",
-                                            "TrainJob",
-                                            "RayCluster",
-                                            "RayJob",
-                                            "RayService",
-                                            "LeaderWorkerSet",
-                                            "AppWrapper",
-                                            "Node",
-                                            "Workflow"};
+constexpr std::string_view kOwnerKinds[] = {
+    "Job",        "CronJob",    "ReplicaSet", "StatefulSet", "Deployment", "DaemonSet",
+    "JobSet",     "PyTorchJob", "TFJob",      "MPIJob",      "XGBoostJob", "PaddleJob",
+    "JAXJob",     "TrainJob",   "RayCluster", "RayJob",      "RayService", "LeaderWorkerSet",
+    "AppWrapper", "Node",       "Workflow"};
 
 // Whose keys are in their documentation.
 constexpr std::string_view kPublicDomains[] = {"kubernetes.io",     "k8s.io",
