@@ -41,7 +41,8 @@ TEST(StockQueueTest, WhatOnlyDevicesCouldServeDoesNotWaitForSlackline) {
                               .with(a_node("n1"))
                               .with(a_job("train").gpus(2))
                               .with(a_job("chips").gpus(2, "amd.com/gpu"))
-                              .with(a_pod("chip").gpus(1, "amd.com/gpu"));
+                              .with(a_pod("chip").gpus(1, "amd.com/gpu"))
+                              .build();
   const auto all = waiting(with_stock_queue(stock, StockScope::kAll));
   EXPECT_EQ(all.size(), 3u);
   stock.served_by_devices = {{"amd.com/gpu", "chips"}};
