@@ -161,6 +161,10 @@ Status check_dump(JsonView root) {
 
 }  // namespace
 
+bool is_decoded(std::string_view kind) {
+  return kind_of(kind).has_value();
+}
+
 struct KubeDecoder::Impl {
   GpuCatalog catalog;
   JsonDocument document;

@@ -22,6 +22,9 @@ DisruptionBudget read_budget(JsonView budget);
 Namespace read_namespace(JsonView ns);
 PriorityClass read_priority_class(JsonView priority_class);
 RuntimeClass read_runtime_class(JsonView runtime_class, const GpuCatalog& catalog);
+// Whether the decoders read objects of this kind, such as "Pod".
+bool is_decoded(std::string_view kind);
+
 DeviceClass read_device_class(JsonView device_class);
 
 // Limits of resources that Slackline does not count are left out, as are malformed quantities

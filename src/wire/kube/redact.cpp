@@ -12,6 +12,8 @@
 #include "slackline/base/text.h"
 #include "slackline/model/contract.h"
 #include "wire/format/json_view.h"
+#include "wire/kube/kube_decode.h"
+#include "wire/kube/object_decode.h"
 
 namespace slackline::wire {
 namespace {
@@ -237,10 +239,6 @@ constexpr std::string_view kAmountFields[] = {
     "min",         "overhead", "podFixed",       "requests", "used"};
 constexpr std::string_view kKeyFields[] = {"extendedResourceName", "managedBy", "matchLabelKeys",
                                            "mismatchLabelKeys", "topologyKey"};
-
-constexpr std::string_view kKinds[] = {
-    "Node",      "Pod",           "Job",          "PodDisruptionBudget", "ResourceQuota",
-    "Namespace", "PriorityClass", "RuntimeClass", "LimitRange",          "DeviceClass"};
 
 // Of owners; other kinds are nobody's business.
 constexpr std::string_view kOwnerKinds[] = {
@@ -539,16 +537,18 @@ class Redactor {
 
 // The objects of a dump as KubeDecoder::dump() finds them: lists in lists, typed lists whose items
 // need not repeat their kind, or one object. Others are counted.
-void collect(json& from, const std::string& kind_of_items, int depth, std::vector<json>& objects,
+void collect(json& from, std::string kind, int depth, std::vector<json>& objects,
              std::size_t& left_out) {
   constexpr int kMaxListDepth = 8;
   if (!from.is_object() || depth > kMaxListDepth) return void(++left_out);
-  if (!from.contains("kind")) from["kind"] = kind_of_items;
-  const std::string kind = from["kind"].is_string() ? from["kind"].get<std::string>() : "";
-  if (kind.ends_with("List") && from.contains("items") && from["items"].is_array()) {
+  if (const auto own = from.find("kind"); own != from.end() && own->is_string())
+    if (const auto& name = own->get_ref<const std::string&>(); !name.empty()) kind = name;
+  if (from.contains("items") && from["items"].is_array()) {
+    if (kind.ends_with("List")) kind.resize(kind.size() - 4);
     for (json& item : from["items"])
-      collect(item, kind.substr(0, kind.size() - 4), depth + 1, objects, left_out);
-  } else if (is_among(kKinds, kind)) {
+      collect(item, kind, depth + 1, objects, left_out);
+  } else if (is_decoded(kind)) {
+    from["kind"] = kind;
     objects.push_back(std::move(from));
   } else {
     ++left_out;
@@ -558,14 +558,11 @@ void collect(json& from, const std::string& kind_of_items, int depth, std::vecto
 }  // namespace
 
 Result<RedactedDump> redact_dump(std::string_view text, const RedactionRules& rules) {
-  SLACKLINE_ASSIGN(json dump, parsed(text));
+  SLACKLINE_TRY(KubeDecoder(rules.catalog).dump(text));  // what it refuses is no dump here either
+  json dump = json::parse(text, nullptr, false);
   RedactedDump out;
   std::vector<json> objects;
   collect(dump, "", 0, objects, out.left_out);
-  if (objects.empty())
-    return fail(ErrorCode::kInvalidArgument,
-                "it has no node, pod, Job or what belongs to them: kubectl get nodes,pods,jobs -A "
-                "-o json makes a dump");
   Redactor redactor(rules);
   for (const json& object : objects)
     (void)redactor.object(object);

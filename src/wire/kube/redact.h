@@ -33,7 +33,7 @@ struct RedactionRules {
   std::function<std::string(std::string_view name)> stem;
 };
 
-// `json` as KubeDecoder::dump() takes it. kInvalidArgument: it has no object of these kinds.
+// `json` as KubeDecoder::dump() takes it, and refused as it refuses it.
 // kResourceExhausted: more distinct names than there are codes (14 million).
 Result<RedactedDump> redact_dump(std::string_view json, const RedactionRules& rules);
 
