@@ -98,8 +98,10 @@ void Cache::remove(const KubeObject& object, News& news) {
   } else if (const Node* node = std::get_if<Node>(&object)) {
     const auto at = nodes_.find(node->name.str());
     if (at != nodes_.end() && at->second.state->node &&
-        same(at->second.state->node->uid, node->uid))
-      forget_node(node->name.str(), news);
+        same(at->second.state->node->uid, node->uid)) {
+      forget_node(node->name.str());
+      find_served_by_devices(news);
+    }
   } else if (const Job* job = std::get_if<Job>(&object)) {
     if (jobs_.holds(job->key, job->uid)) forget_job(job->key, news);
   } else if (const auto* budget = std::get_if<DisruptionBudget>(&object)) {
@@ -136,7 +138,7 @@ void Cache::finish_relist(KubeKind kind) {
       judge_jobs_anew("", due_for_news(), news);
     }
     if (first) learn_admission(news);
-    if (first) find_served_by_devices(news);
+    if (kind == KubeKind::kNode || kind == KubeKind::kDeviceClass) find_served_by_devices(news);
     changed();
   }
   report(news);
@@ -199,7 +201,7 @@ void Cache::put(Job job, News& news) {
   jobs_.entries[key].generation = generation(KubeKind::kJob);
 }
 
-void Cache::forget_node(const std::string& name, News& news) {
+void Cache::forget_node(const std::string& name) {
   const auto at = nodes_.find(name);
   if (at == nodes_.end() || !at->second.state->node) return;
   membership_changed_ = true;
@@ -209,7 +211,6 @@ void Cache::forget_node(const std::string& name, News& news) {
     edit(at->second).node = nullptr;  // its pods wait for it, or for their own deletion
     gone_nodes_.insert(name);
   }
-  find_served_by_devices(news);
 }
 
 void Cache::forget_pod(const ObjectKey& key) {
@@ -251,7 +252,7 @@ void Cache::sweep(KubeKind kind, News& news) {
       for (const auto& [name, slot] : nodes_)
         if (slot.generation != current) gone.push_back({"", name});
       for (const ObjectKey& key : gone)
-        forget_node(key.name, news);
+        forget_node(key.name);
       break;
     case KubeKind::kPod:
       for (const auto& [key, entry] : pods_)
@@ -290,7 +291,6 @@ void Cache::sweep(KubeKind kind, News& news) {
     case KubeKind::kDeviceClass:
       for (const ObjectKey& key : device_classes_.older_than(current))
         device_classes_.forget(key);
-      find_served_by_devices(news);
       break;
   }
 }

@@ -122,7 +122,7 @@ class Cache {
   double due_for_news() const { return clock_.steady_s() + kHeardWithin_s; }
   // As ClusterSnapshot::served_by_devices; judges anew what that changes.
   void find_served_by_devices(News& news) SLACKLINE_REQUIRES(mutex_);
-  void forget_node(const std::string& name, News& news) SLACKLINE_REQUIRES(mutex_);
+  void forget_node(const std::string& name) SLACKLINE_REQUIRES(mutex_);
   void forget_pod(const ObjectKey& key) SLACKLINE_REQUIRES(mutex_);
   void lose_pod(const ObjectKey& key, News& news) SLACKLINE_REQUIRES(mutex_);
   void forget_job(const ObjectKey& key, News& news) SLACKLINE_REQUIRES(mutex_);

@@ -291,6 +291,10 @@ QueueColumns past() {
   };
 }
 
+std::optional<std::string> if_counted(std::int64_t count) {
+  return count > 0 ? std::optional(std::to_string(count)) : std::nullopt;
+}
+
 }  // namespace
 
 template <>
@@ -317,18 +321,10 @@ const Columns<QueueView>& columns<QueueView>() {
               [](View view) { return of_forecast(view, format_duration(view.forecast_age_s())); },
               "How long ago that was, as in 1m30s"),
           C(
-              "unknownRuns",
-              [](View view) {
-                return view.unknown_runs > 0 ? std::optional(std::to_string(view.unknown_runs))
-                                             : std::nullopt;
-              },
+              "unknownRuns", [](View view) { return if_counted(view.unknown_runs); },
               "Running pods without a plan whose end is a guess; absent: none"),
           C(
-              "leftAlone",
-              [](View view) {
-                return view.left_alone > 0 ? std::optional(std::to_string(view.left_alone))
-                                           : std::nullopt;
-              },
+              "leftAlone", [](View view) { return if_counted(view.left_alone); },
               "Jobs and pods without owner that ask for devices of a DeviceClass which no node "
               "lists; absent: none"),
           C("leads", &QueueView::leads, "The replica that answers is the leader"),
