@@ -41,6 +41,7 @@ struct Toleration {
   bool exists = false;
   std::string value;
   std::optional<TaintEffect> effect;  // absent = all effects
+  friend bool operator==(const Toleration&, const Toleration&) = default;
 };
 
 // What the required rules by host name of a task's pods say of pods that are alike: how many may be

@@ -7,6 +7,7 @@
 
 #include "slackline/model/gpu_catalog.h"
 #include "slackline/model/ids.h"
+#include "slackline/model/pod_admission.h"
 #include "slackline/model/resize.h"
 
 namespace slackline {
@@ -17,7 +18,7 @@ struct Namespace {
   bool managed = false;                // label slackline.dev/managed=true
   double managed_since_s = 0;          // as seen here, epoch seconds; 0: since before that
   std::optional<ResizeMode> resize{};  // annotation slackline.dev/resize
-  Labels node_selector{};              // that annotations of Kubernetes or OpenShift give its pods
+  NamespaceAdmission pods{};           // as its annotations and labels say
 };
 
 // scheduling.k8s.io/v1 PriorityClass.

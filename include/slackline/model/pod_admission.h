@@ -38,6 +38,7 @@ struct LimitRange {
     std::vector<NamedAmount> default_limits{};
     std::vector<NamedAmount> least{};
     std::vector<NamedAmount> most{};
+    std::vector<NamedAmount> ratios{};  // of limit to request at most, in thousandths
     friend bool operator==(const Item&, const Item&) = default;
   };
   Uid uid;
@@ -52,11 +53,19 @@ struct DeviceClass {
   std::string resource = {};  // its extendedResourceName; empty: none
 };
 
+// What plug-ins read in a Namespace for its pods.
+struct NamespaceAdmission {
+  Labels node_selector{};                         // PodNodeSelector, OriginPodNodeEnvironment
+  std::vector<Toleration> tolerations{};          // PodTolerationRestriction adds these
+  std::vector<Toleration> allowed_tolerations{};  // and refuses others than these; empty: none
+  std::string pod_security{};  // the level that PodSecurity enforces, if any but "privileged"
+  friend bool operator==(const NamespaceAdmission&, const NamespaceAdmission&) = default;
+};
+
 struct PodAdmission {
   // By namespace, in the order of their names.
   std::map<std::string, std::vector<std::shared_ptr<const LimitRange>>> limit_ranges{};
-  // Of namespaces whose annotation counts.
-  std::map<std::string, Labels> node_selectors{};
+  std::map<std::string, NamespaceAdmission> namespaces{};  // the part of each that counts
   std::map<std::string, std::shared_ptr<const RuntimeClass>> runtime_classes{};  // by name
   // The API server refuses pods of a RuntimeClass that is not among them.
   bool knows_all_classes = false;

@@ -84,9 +84,11 @@ class Cache {
     PodPtr pod;
     double until_s = 0;  // steady
   };
-  struct ShownSelector {
+  // Whether the plug-ins are on that read annotations of its namespace.
+  struct ShownAdmission {
     double created_s = 0;  // of the pod that shows it
-    bool counts = true;
+    bool selector_counts = true;
+    bool tolerations_count = true;
   };
   struct KeyHash {
     std::size_t operator()(const ObjectKey& key) const noexcept;
@@ -140,8 +142,8 @@ class Cache {
   void learn_admission(News& news) SLACKLINE_REQUIRES(mutex_);
   void learn_tolerations_of(const Pod& pod) SLACKLINE_REQUIRES(mutex_);
   // The youngest pod of a namespace shows whether the annotation of node selectors counts there.
-  void learn_node_selector_of(const Pod& pod, News& news) SLACKLINE_REQUIRES(mutex_);
-  void set_node_selector(const std::string& ns, News& news) SLACKLINE_REQUIRES(mutex_);
+  void learn_namespace_of(const Pod& pod, News& news) SLACKLINE_REQUIRES(mutex_);
+  void set_namespace_admission(const std::string& ns, News& news) SLACKLINE_REQUIRES(mutex_);
   PodAdmission& edit_admission() SLACKLINE_REQUIRES(mutex_);
   NodeState& edit(NodeSlot& slot) SLACKLINE_REQUIRES(mutex_);
   void sight(const Uid& uid, const PlanNote* plan) SLACKLINE_REQUIRES(mutex_);
@@ -194,8 +196,8 @@ class Cache {
   // By edit_admission(); never null.
   std::shared_ptr<PodAdmission> admission_ SLACKLINE_GUARDED_BY(mutex_);
   std::uint64_t admission_owned_in_ SLACKLINE_GUARDED_BY(mutex_) = 0;
-  std::map<std::string, ShownSelector> shown_selectors_
-      SLACKLINE_GUARDED_BY(mutex_);  // by namespace with a node selector
+  std::map<std::string, ShownAdmission> shown_admission_
+      SLACKLINE_GUARDED_BY(mutex_);  // by namespace with such annotations
   Belief belief_ SLACKLINE_GUARDED_BY(mutex_);
   std::unordered_map<ObjectKey, JobPtr, KeyHash> seen_jobs_
       SLACKLINE_GUARDED_BY(mutex_);  // of those that do not count as they are

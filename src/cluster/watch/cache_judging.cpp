@@ -40,17 +40,16 @@ template void Cache::give_up(std::map<ObjectKey, GivenUp<Pod>>&, const PodPtr&, 
 
 void Cache::put(Namespace ns, News& news) {
   const auto before = namespaces_.entries.find(ns.key);
-  if (before != namespaces_.entries.end() && before->second.object->managed)
+  const bool known = before != namespaces_.entries.end();
+  if (known && before->second.object->managed)
     ns.managed_since_s = before->second.object->managed_since_s;
   else if (ns.managed && listed_[index_of(KubeKind::kNamespace)])
     ns.managed_since_s = clock_.wall_s();
-  const bool other_selector = before == namespaces_.entries.end()
-                                  ? !ns.node_selector.empty()
-                                  : before->second.object->node_selector != ns.node_selector;
+  const bool other_pods = ns.pods != (known ? before->second.object->pods : NamespaceAdmission());
   namespaces_.put(ns, generation(KubeKind::kNamespace));
-  if (other_selector) {
-    shown_selectors_.erase(ns.key.name);  // pods from before it show nothing
-    set_node_selector(ns.key.name, news);
+  if (other_pods) {
+    shown_admission_.erase(ns.key.name);  // pods from before it show nothing
+    set_namespace_admission(ns.key.name, news);
   }
   if (belief_.put(ns) && listed_[index_of(KubeKind::kNamespace)])
     judge_anew(ns.key.name, clock_.steady_s(), news);
@@ -58,8 +57,8 @@ void Cache::put(Namespace ns, News& news) {
 
 void Cache::forget_namespace(const std::string& name, News& news) {
   namespaces_.forget({"", name});
-  shown_selectors_.erase(name);
-  set_node_selector(name, news);
+  shown_admission_.erase(name);
+  set_namespace_admission(name, news);
   if (belief_.forget_namespace(name)) judge_anew(name, clock_.steady_s(), news);
 }
 
@@ -139,18 +138,24 @@ PodAdmission& Cache::edit_admission() {
   return *admission_;
 }
 
-void Cache::set_node_selector(const std::string& ns, News& news) {
+void Cache::set_namespace_admission(const std::string& ns, News& news) {
   const auto at = namespaces_.entries.find({"", ns});
-  const auto shown = shown_selectors_.find(ns);
-  const bool counts =
-      at != namespaces_.entries.end() && (shown == shown_selectors_.end() || shown->second.counts);
-  const Labels selector = counts ? at->second.object->node_selector : Labels();
-  const auto before = admission_->node_selectors.find(ns);
-  if (selector == (before != admission_->node_selectors.end() ? before->second : Labels())) return;
-  if (selector.empty())
-    edit_admission().node_selectors.erase(ns);
+  const auto shown = shown_admission_.find(ns);
+  NamespaceAdmission counted;
+  if (at != namespaces_.entries.end()) counted = at->second.object->pods;
+  if (shown != shown_admission_.end() && !shown->second.selector_counts)
+    counted.node_selector.clear();
+  if (shown != shown_admission_.end() && !shown->second.tolerations_count) {
+    counted.tolerations.clear();
+    counted.allowed_tolerations.clear();
+  }
+  const auto before = admission_->namespaces.find(ns);
+  const bool had = before != admission_->namespaces.end();
+  if (counted == (had ? before->second : NamespaceAdmission())) return;
+  if (counted == NamespaceAdmission())
+    edit_admission().namespaces.erase(ns);
   else
-    edit_admission().node_selectors[ns] = selector;
+    edit_admission().namespaces[ns] = std::move(counted);
   judge_jobs_anew(ns, due_for_news(), news);
 }
 
@@ -179,7 +184,7 @@ void Cache::learn_admission(News& news) {
 
 void Cache::learn_admission_of(const Pod& pod, News& news) {
   learn_tolerations_of(pod);
-  learn_node_selector_of(pod, news);
+  learn_namespace_of(pod, news);
 }
 
 void Cache::learn_tolerations_of(const Pod& pod) {
@@ -193,16 +198,18 @@ void Cache::learn_tolerations_of(const Pod& pod) {
   }
 }
 
-void Cache::learn_node_selector_of(const Pod& pod, News& news) {
+void Cache::learn_namespace_of(const Pod& pod, News& news) {
   const auto ns = namespaces_.entries.find({"", pod.key.ns});
   if (ns == namespaces_.entries.end() || !pod.requests.wants_gpus()) return;
-  const Labels& wanted = ns->second.object->node_selector;
-  if (wanted.empty()) return;
-  const auto [shown, first] = shown_selectors_.try_emplace(pod.key.ns);
+  const NamespaceAdmission& wanted = ns->second.object->pods;
+  if (!core::adds_or_refuses(wanted)) return;
+  const auto [shown, first] = shown_admission_.try_emplace(pod.key.ns);
   if (!first && pod.created_s < shown->second.created_s) return;
-  const Labels own = pod.constraints ? pod.constraints->node_selector : Labels();
-  shown->second = {pod.created_s, has_labels(own, wanted)};
-  set_node_selector(pod.key.ns, news);
+  static const SchedulingConstraints kNone;
+  const SchedulingConstraints& own = pod.constraints ? *pod.constraints : kNone;
+  shown->second = {pod.created_s, has_labels(own.node_selector, wanted.node_selector),
+                   core::shows_tolerations_of(wanted, own)};
+  set_namespace_admission(pod.key.ns, news);
 }
 
 void Cache::judge_anew() {

@@ -21,6 +21,14 @@ std::string text_of(const Labels& labels) {
   return text;
 }
 
+std::string text_of(const std::vector<Toleration>& tolerations) {
+  std::string text;
+  for (const Toleration& each : tolerations)
+    text += format("|{}{}{}/{}", each.key, each.exists ? "?" : "=", each.value,
+                   each.effect ? static_cast<int>(*each.effect) : -1);
+  return text;
+}
+
 std::string key_text(const Node& node) {
   return "/" + node.name.str();
 }
@@ -59,9 +67,10 @@ std::uint64_t fingerprint_of(const ResourceQuota& quota) {
 }
 
 std::uint64_t fingerprint_of(const Namespace& ns) {
-  return fingerprint(format("{}|{}|{}{}", ns.uid.str(), ns.managed,
+  return fingerprint(format("{}|{}|{}{}/{}/{}/{}", ns.uid.str(), ns.managed,
                             ns.resize ? to_string(*ns.resize) : std::string_view(),
-                            text_of(ns.node_selector)));
+                            text_of(ns.pods.node_selector), text_of(ns.pods.tolerations),
+                            text_of(ns.pods.allowed_tolerations), ns.pods.pod_security));
 }
 
 std::uint64_t fingerprint_of(const PriorityClass& priority_class) {
@@ -71,7 +80,7 @@ std::uint64_t fingerprint_of(const PriorityClass& priority_class) {
 
 std::uint64_t fingerprint_of(const RuntimeClass& runtime) {
   return fingerprint(format("{}|{}{}|{}", runtime.uid.str(), text_of(runtime.overhead),
-                            text_of(runtime.node_selector), runtime.tolerations.size()));
+                            text_of(runtime.node_selector), text_of(runtime.tolerations)));
 }
 
 std::uint64_t fingerprint_of(const LimitRange& range) {
@@ -79,7 +88,7 @@ std::uint64_t fingerprint_of(const LimitRange& range) {
   for (const LimitRange::Item& item : range.items) {
     text += format("/{}", item.of_pod);
     for (const auto* amounts :
-         {&item.default_requests, &item.default_limits, &item.least, &item.most}) {
+         {&item.default_requests, &item.default_limits, &item.least, &item.most, &item.ratios}) {
       text += '|';
       for (const NamedAmount& each : *amounts)
         text += format(",{}={}", each.resource, each.amount);

@@ -231,10 +231,14 @@ void admit(core::Variant& task, bool of_job, const ClusterSnapshot& snapshot,
   else
     task.pod = core::with_admission(task.pod, *snapshot.admission);
   const auto& constraints = task.job ? task.job->constraints : task.pod->constraints;
+  const std::string_view at = of_job ? "spec.template: " : "";
   if (constraints && !constraints->refused.empty())
-    problems.push_back(format("{}the API server refuses its pods: {}",
-                              of_job ? "spec.template: " : "",
-                              printable(constraints->refused, 200)));
+    problems.push_back(
+        format("{}the API server refuses its pods: {}", at, printable(constraints->refused, 200)));
+  const std::string& ns = task.job ? task.job->key.ns : task.pod->key.ns;
+  for (const std::string& doubt :
+       core::admission_doubts(ns, constraints.get(), *snapshot.admission))
+    problems.push_back(format("{}{}", at, printable(doubt, 200)));
 }
 
 // The names behind a quote's delays, before the viewer is asked.

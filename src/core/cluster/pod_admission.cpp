@@ -58,6 +58,23 @@ std::string breach_of_most(const NamedAmount& most, const Asked& asked) {
                 most.resource, asked.range, amount_text(most));
 }
 
+std::string breach_of_ratio(const NamedAmount& ratio, const Asked& asked) {
+  const std::int64_t request = amount_of(asked.requests, ratio.resource);
+  const std::int64_t limit = amount_of(asked.limits, ratio.resource);
+  const std::string most =
+      format("the LimitRange {} allows a limit of {} times the request at most", asked.range,
+             static_cast<double>(ratio.amount) / 1000);
+  if (request == 0 || limit == 0)
+    return format("{} has no {} of {}; {}", asked.whose, limit == 0 ? "limit" : "request",
+                  ratio.resource, most);
+  if (static_cast<double>(limit) * 1000 <=
+      static_cast<double>(ratio.amount) * static_cast<double>(request))
+    return {};
+  return format("{} asks for {} {} with a limit of {}; {}", asked.whose,
+                amount_text({ratio.resource, request}), ratio.resource,
+                amount_text({ratio.resource, limit}), most);
+}
+
 std::string breach_of(const LimitRange::Item& item, const Asked& asked) {
   for (const NamedAmount& least : item.least) {
     const std::int64_t request = amount_of(asked.requests, least.resource);
@@ -65,6 +82,8 @@ std::string breach_of(const LimitRange::Item& item, const Asked& asked) {
   }
   for (const NamedAmount& most : item.most)
     if (std::string why = breach_of_most(most, asked); !why.empty()) return why;
+  for (const NamedAmount& ratio : item.ratios)
+    if (std::string why = breach_of_ratio(ratio, asked); !why.empty()) return why;
   // The API server refuses a request above its limit, be it a default.
   for (const NamedAmount& filled : item.default_limits) {
     const std::int64_t limit = amount_of(asked.limits, filled.resource);
@@ -130,6 +149,35 @@ void select(SchedulingConstraints& constraints, const Labels& added, const std::
   }
 }
 
+// Whether a pod that tolerates `wide` tolerates all that `narrow` does.
+bool covers(const Toleration& wide, const Toleration& narrow) {
+  const bool same_key = wide.key == narrow.key || (wide.exists && wide.key.empty());
+  const bool same_effect = !wide.effect || wide.effect == narrow.effect;
+  const bool same_value = wide.exists || (!narrow.exists && wide.value == narrow.value);
+  return same_key && same_effect && same_value;
+}
+
+// The first that none of `wide` covers; null: there is none.
+const Toleration* first_beyond(const std::vector<Toleration>& wide,
+                               const std::vector<Toleration>& tolerations) {
+  const auto at = std::find_if(tolerations.begin(), tolerations.end(), [&](const auto& narrow) {
+    return std::none_of(wide.begin(), wide.end(),
+                        [&](const Toleration& each) { return covers(each, narrow); });
+  });
+  return at == tolerations.end() ? nullptr : &*at;
+}
+
+void live_in(const NamespaceAdmission& ns, SchedulingConstraints& constraints) {
+  select(constraints, ns.node_selector, "the annotation of their namespace");
+  std::vector<Toleration>& own = constraints.tolerations;
+  own.insert(own.end(), ns.tolerations.begin(), ns.tolerations.end());
+  if (ns.allowed_tolerations.empty()) return;
+  if (const Toleration* other = first_beyond(ns.allowed_tolerations, own))
+    refuse(constraints, format("they tolerate {}, which tolerationsWhitelist of their namespace "
+                               "does not allow",
+                               other->key.empty() ? "all taints" : other->key));
+}
+
 void run_in(const RuntimeClass& runtime, Resources& requests, SchedulingConstraints& constraints) {
   select(constraints, runtime.node_selector, "the RuntimeClass " + runtime.key.name);
   constraints.tolerations.insert(constraints.tolerations.end(), runtime.tolerations.begin(),
@@ -149,13 +197,13 @@ struct Template {
 bool admit(Template& pod, const PodAdmission& admission) {
   const auto ranges = admission.limit_ranges.find(pod.ns);
   const bool limited = pod.ask != nullptr && ranges != admission.limit_ranges.end();
-  const auto selector = admission.node_selectors.find(pod.ns);
-  const bool selects = selector != admission.node_selectors.end();
+  const auto ns = admission.namespaces.find(pod.ns);
+  const bool of_namespace = ns != admission.namespaces.end() && adds_or_refuses(ns->second);
   const std::string name = pod.constraints ? pod.constraints->runtime_class : std::string();
   const auto runtime = admission.runtime_classes.find(name);
   const bool found = runtime != admission.runtime_classes.end();
   const bool missing = !found && !name.empty() && admission.knows_all_classes;
-  if (!limited && !selects && !found && !missing) return false;
+  if (!limited && !of_namespace && !found && !missing) return false;
   auto changed = std::make_shared<SchedulingConstraints>(pod.constraints ? *pod.constraints
                                                                          : SchedulingConstraints{});
   if (limited) {
@@ -163,7 +211,7 @@ bool admit(Template& pod, const PodAdmission& admission) {
     refuse(*changed, apply(ranges->second, filled));
     pod.requests = requests_of(filled);
   }
-  if (selects) select(*changed, selector->second, "the annotation of their namespace");
+  if (of_namespace) live_in(ns->second, *changed);
   if (found) run_in(*runtime->second, pod.requests, *changed);
   if (missing) refuse(*changed, format("their RuntimeClass {} does not exist", name));
   pod.constraints = std::move(changed);
@@ -171,6 +219,16 @@ bool admit(Template& pod, const PodAdmission& admission) {
 }
 
 }  // namespace
+
+bool adds_or_refuses(const NamespaceAdmission& ns) {
+  return !ns.node_selector.empty() || !ns.tolerations.empty() || !ns.allowed_tolerations.empty();
+}
+
+bool shows_tolerations_of(const NamespaceAdmission& ns, const SchedulingConstraints& of_pod) {
+  const std::vector<Toleration>& shown = of_pod.tolerations;
+  return first_beyond(shown, ns.tolerations) == nullptr &&
+         (ns.allowed_tolerations.empty() || first_beyond(ns.allowed_tolerations, shown) == nullptr);
+}
 
 JobPtr with_admission(const JobPtr& job, const PodAdmission& admission) {
   if (!job->pod_requests.wants_gpus()) return job;
@@ -189,6 +247,25 @@ PodPtr with_admission(const PodPtr& written, const PodAdmission& admission) {
   admitted->requests = std::move(pod.requests);
   admitted->constraints = std::move(pod.constraints);
   return admitted;
+}
+
+std::vector<std::string> admission_doubts(const std::string& ns,
+                                          const SchedulingConstraints* constraints,
+                                          const PodAdmission& admission) {
+  std::vector<std::string> doubts;
+  const std::string name = constraints != nullptr ? constraints->runtime_class : std::string();
+  if (!name.empty() && !admission.knows_all_classes && !admission.runtime_classes.contains(name))
+    doubts.push_back(
+        format("the RuntimeClass {} is not known here: overhead, node selector and tolerations "
+               "that it gives to pods are not counted",
+               name));
+  const auto at = admission.namespaces.find(ns);
+  if (at != admission.namespaces.end() && !at->second.pod_security.empty())
+    doubts.push_back(
+        format("the namespace enforces the Pod Security level {}; whether the pods meet it is not "
+               "checked: the API server refuses those that do not",
+               at->second.pod_security));
+  return doubts;
 }
 
 }  // namespace slackline::core

@@ -31,6 +31,9 @@ DeviceClass read_device_class(JsonView device_class);
 // (quota_decode.cpp).
 ResourceQuota read_quota(JsonView quota);
 
+// Of a Namespace.
+inline constexpr std::string_view kPodSecurityLabel = "pod-security.kubernetes.io/enforce";
+
 LimitRange read_limit_range(JsonView limit_range, const GpuCatalog& catalog);
 
 PodAsk read_pod_ask(JsonView spec, const GpuCatalog& catalog, std::vector<std::string>& problems);

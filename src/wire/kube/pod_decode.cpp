@@ -275,6 +275,29 @@ Labels read_label_list(std::string_view text) {
   return labels;
 }
 
+// A list of tolerations as JSON.
+std::vector<Toleration> read_toleration_note(std::string_view text) {
+  JsonDocument document;
+  const Result<JsonView> list = document.parse(text);
+  return list ? read_tolerations(*list) : std::vector<Toleration>();
+}
+
+NamespaceAdmission read_namespace_admission(JsonView metadata) {
+  const JsonView annotations = metadata["annotations"];
+  NamespaceAdmission pods;
+  // The API server asks OpenShift's only where the other is absent, be it empty.
+  const JsonView selector = annotations["scheduler.alpha.kubernetes.io/node-selector"];
+  pods.node_selector = read_label_list(
+      (selector.present() ? selector : annotations["openshift.io/node-selector"]).text());
+  pods.tolerations =
+      read_toleration_note(annotations["scheduler.alpha.kubernetes.io/defaultTolerations"].text());
+  pods.allowed_tolerations = read_toleration_note(
+      annotations["scheduler.alpha.kubernetes.io/tolerationsWhitelist"].text());
+  const std::string_view level = metadata["labels"][kPodSecurityLabel].text();
+  if (level == "baseline" || level == "restricted") pods.pod_security = std::string(level);
+  return pods;
+}
+
 CalibrationMark calibration_of(JsonView labels) {
   const std::string_view mark = labels[contract::kCalibrationLabel].text();
   if (mark == contract::kCalibrationAllowed) return CalibrationMark::kAllowed;
@@ -430,12 +453,8 @@ Namespace read_namespace(JsonView json) {
   ns.uid = read_uid(metadata);
   ns.key = read_key(metadata);
   ns.managed = metadata["labels"][kManagedLabel].text() == "true";
-  const JsonView annotations = metadata["annotations"];
-  ns.resize = resize_mode_named(annotations[contract::kResize].text());
-  // The API server asks OpenShift's only where the other is absent, be it empty.
-  const JsonView selector = annotations["scheduler.alpha.kubernetes.io/node-selector"];
-  ns.node_selector = read_label_list(
-      (selector.present() ? selector : annotations["openshift.io/node-selector"]).text());
+  ns.resize = resize_mode_named(metadata["annotations"][contract::kResize].text());
+  ns.pods = read_namespace_admission(metadata);
   return ns;
 }
 

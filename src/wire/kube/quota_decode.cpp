@@ -29,11 +29,13 @@ void read_scope(std::string_view scope, ResourceQuota& quota) {
   (scope == "NotBestEffort" ? quota.needs_cpu_or_memory : quota.other_scopes) = true;
 }
 
-std::vector<NamedAmount> read_amounts(JsonView map, const GpuCatalog& catalog) {
+// `read` takes a value and the name of its resource.
+template <class Read>
+std::vector<NamedAmount> read_amounts(JsonView map, const GpuCatalog& catalog, const Read& read) {
   std::vector<NamedAmount> amounts;
   for (const auto& [key, value] : map.fields()) {
     const bool counted = key == "cpu" || key == "memory" || catalog.resource(key) != nullptr;
-    const auto found = amount(value, key);
+    const auto found = read(value, key);
     if (counted && found) amounts.push_back({std::string(key), *found});
   }
   return amounts;
@@ -48,10 +50,15 @@ LimitRange read_limit_range(JsonView json, const GpuCatalog& catalog) {
   for (const JsonView limit : json["spec"]["limits"].items()) {
     const std::string_view type = limit["type"].text();
     if (type != "Container" && type != "Pod") continue;
-    range.items.push_back({type == "Pod", read_amounts(limit["defaultRequest"], catalog),
-                           read_amounts(limit["default"], catalog),
-                           read_amounts(limit["min"], catalog),
-                           read_amounts(limit["max"], catalog)});
+    const auto read = [&](const char* field) {
+      return read_amounts(limit[field], catalog, amount);
+    };
+    const auto thousandths = [](JsonView value, std::string_view) {
+      return parse_quantity_milli(value.text());
+    };
+    range.items.push_back({type == "Pod", read("defaultRequest"), read("default"), read("min"),
+                           read("max"),
+                           read_amounts(limit["maxLimitRequestRatio"], catalog, thousandths)});
   }
   return range;
 }

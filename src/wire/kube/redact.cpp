@@ -235,8 +235,8 @@ constexpr std::string_view kWordFields[] = {"active",
                                             "whenUnsatisfiable"};
 constexpr std::string_view kLabelFields[] = {"labels", "matchLabels", "nodeSelector"};
 constexpr std::string_view kAmountFields[] = {
-    "allocatable", "default",  "defaultRequest", "hard",     "limits", "max",
-    "min",         "overhead", "podFixed",       "requests", "used"};
+    "allocatable",          "default", "defaultRequest", "hard",     "limits",   "max",
+    "maxLimitRequestRatio", "min",     "overhead",       "podFixed", "requests", "used"};
 constexpr std::string_view kKeyFields[] = {"extendedResourceName", "managedBy", "matchLabelKeys",
                                            "mismatchLabelKeys", "topologyKey"};
 
@@ -270,11 +270,15 @@ constexpr std::string_view kGpuKeys[] = {
     "cloud.google.com/gke-gpu-sharing-strategy", "kubernetes.azure.com/accelerator",
     "eks.amazonaws.com/instance-gpu-name",       "karpenter.k8s.aws/instance-gpu-name"};
 
-// Annotations of Slackline whose values are names; those in JSON; and what nobody needs.
+// Annotations whose values are names; those in JSON; and what nobody needs.
 constexpr std::string_view kNameNotes[] = {contract::kFamily, contract::kDependsOn,
                                            contract::kCalibrationOf};
-constexpr std::string_view kJsonNotes[] = {contract::kPlan, contract::kOriginal,
-                                           contract::kPreemptions, contract::kPreemptFor};
+constexpr std::string_view kJsonNotes[] = {contract::kPlan,
+                                           contract::kOriginal,
+                                           contract::kPreemptions,
+                                           contract::kPreemptFor,
+                                           "scheduler.alpha.kubernetes.io/defaultTolerations",
+                                           "scheduler.alpha.kubernetes.io/tolerationsWhitelist"};
 constexpr std::string_view kDroppedNotes[] = {contract::kAdmitted, contract::kForecast};
 constexpr std::string_view kSelectorNotes[] = {"scheduler.alpha.kubernetes.io/node-selector",
                                                "openshift.io/node-selector"};
@@ -393,8 +397,10 @@ class Redactor {
     if (!seen.is_string()) return seen.is_object() ? json() : seen;
     const auto& text = seen.get_ref<const std::string&>();
     const bool of_gpus = is_below(kGpuDomains, domain_of(of)) || is_among(kGpuKeys, of) ||
-                         is_among(catalog_.type_labels, of) || of == contract::kCalibrationLabel;
-    if (of_gpus || is_number(text) || text == "true" || text == "false") return text;
+                         is_among(catalog_.type_labels, of);
+    if (of_gpus || of == contract::kCalibrationLabel || of == kPodSecurityLabel ||
+        is_number(text) || text == "true" || text == "false")
+      return text;
     return code(text);
   }
 

@@ -100,7 +100,7 @@ RuntimeClass a_runtime(const std::string& name, const std::string& pool) {
 
 Namespace with_selector(const Labels& selector) {
   Namespace ns{Uid("ns:default"), {"", "default"}, true};
-  ns.node_selector = selector;
+  ns.pods.node_selector = selector;
   return ns;
 }
 
@@ -177,6 +177,44 @@ TEST_F(CacheTest, TheNodeSelectorOfANamespaceCountsUntilAPodShowsThatItDoesNot) 
       << "pods from before the change show nothing";
   cache_.upsert(with_selector({}));
   EXPECT_EQ(selector_in(cache_.publish()), Labels());
+}
+
+// kube-apiserver's PodTolerationRestriction, which is not on everywhere.
+TEST_F(CacheTest, TheTolerationsOfANamespaceCountUntilAPodShowsThatTheyDoNot) {
+  const Toleration pool{"pool", true, "", TaintEffect::kNoSchedule};
+  Namespace ns = with_selector({});
+  ns.pods.tolerations = {pool};
+  ns.pods.pod_security = "baseline";
+  const auto added = [&] {
+    return cache_.publish()->admission->namespaces.at("default").tolerations;
+  };
+  sync();
+  cache_.upsert(a_job("train").gpus(1).build());
+  cache_.upsert(ns);
+  EXPECT_EQ(added().size(), 1U);
+  Pod pod = a_pod("train-0").of_job("train").gpus(1).build();
+  pod.created_s = 100;
+  cache_.upsert(pod);
+  EXPECT_EQ(added().size(), 0U) << "it was created without them";
+
+  SchedulingConstraints shown;
+  shown.tolerations = {pool, {"node.kubernetes.io/not-ready", true, "", TaintEffect::kNoExecute}};
+  Pod younger = a_pod("train-1").of_job("train").gpus(1).build();
+  younger.created_s = 200;
+  younger.constraints = std::make_shared<const SchedulingConstraints>(shown);
+  cache_.upsert(younger);
+  EXPECT_EQ(added().size(), 1U);
+
+  ns.pods.allowed_tolerations = {pool};
+  cache_.upsert(ns);
+  const auto allowed = [&] {
+    return cache_.publish()->admission->namespaces.at("default").allowed_tolerations.size();
+  };
+  EXPECT_EQ(allowed(), 1U) << "pods from before the change show nothing";
+  younger.created_s = 300;
+  younger.priority = 1;
+  cache_.upsert(younger);
+  EXPECT_EQ(allowed(), 0U) << "it tolerates what the list would not allow";
 }
 
 // Its replacement gets the place of a member that was lost; nobody comes for one that succeeded.

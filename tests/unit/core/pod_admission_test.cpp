@@ -70,7 +70,7 @@ TEST(PodAdmissionTest, PodsOfAMissingRuntimeClassAreRefusedWhereAllAreKnown) {
 
 TEST(PodAdmissionTest, ANodeSelectorOfTheNamespaceIsAddedAndMayNotContradict) {
   PodAdmission admission;
-  admission.node_selectors["default"] = {{"pool", "ml"}, {"zone", "a"}};
+  admission.namespaces["default"].node_selector = {{"pool", "ml"}, {"zone", "a"}};
   const JobPtr bare = std::make_shared<const Job>(a_job("train").gpus(1).build());
   EXPECT_EQ(with_admission(bare, admission)->constraints->node_selector,
             (Labels{{"pool", "ml"}, {"zone", "a"}}));
@@ -86,6 +86,50 @@ TEST(PodAdmissionTest, ANodeSelectorOfTheNamespaceIsAddedAndMayNotContradict) {
             "zone=a");
   const auto elsewhere = std::make_shared<const Job>(a_job("other/train").gpus(1).build());
   EXPECT_EQ(with_admission(elsewhere, admission), elsewhere);
+}
+
+TEST(PodAdmissionTest, TolerationsOfTheNamespaceAreAddedAndOthersRefused) {
+  PodAdmission admission;
+  NamespaceAdmission& ns = admission.namespaces["default"];
+  ns.tolerations = {{"pool", true, "", TaintEffect::kNoSchedule}};
+  const JobPtr bare = std::make_shared<const Job>(a_job("train").gpus(1).build());
+  EXPECT_EQ(with_admission(bare, admission)->constraints->tolerations, ns.tolerations);
+
+  const auto refused = [&](const Toleration& own) {
+    SchedulingConstraints constraints;
+    constraints.tolerations = {own};
+    const auto job =
+        std::make_shared<const Job>(a_job("train").gpus(1).constrained(constraints).build());
+    return with_admission(job, admission)->constraints->refused;
+  };
+  const Toleration spot{"spot", false, "yes", TaintEffect::kNoSchedule};
+  EXPECT_EQ(refused(spot), "");
+  ns.allowed_tolerations = {{"pool", true, "", std::nullopt}};
+  EXPECT_EQ(refused(spot),
+            "they tolerate spot, which tolerationsWhitelist of their namespace does not allow");
+  EXPECT_EQ(refused({"", true, "", std::nullopt}),
+            "they tolerate all taints, which tolerationsWhitelist of their namespace does not "
+            "allow");
+  ns.allowed_tolerations.push_back({"spot", false, "yes", TaintEffect::kNoSchedule});
+  EXPECT_EQ(refused(spot), "");
+  EXPECT_NE(refused({"spot", true, "", TaintEffect::kNoSchedule}), "") << "wider than allowed";
+  EXPECT_NE(refused({"spot", false, "yes", TaintEffect::kNoExecute}), "");
+}
+
+TEST(PodAdmissionTest, WhatIsNotCountedIsNamed) {
+  PodAdmission admission = with_sandbox();
+  SchedulingConstraints constraints;
+  constraints.runtime_class = "other";
+  EXPECT_TRUE(admission_doubts("default", &constraints, admission).empty())
+      << "such pods are refused";
+  admission.knows_all_classes = false;
+  admission.namespaces["default"].pod_security = "restricted";
+  const auto doubts = admission_doubts("default", &constraints, admission);
+  ASSERT_EQ(doubts.size(), 2U);
+  EXPECT_TRUE(doubts[0].starts_with("the RuntimeClass other is not known here"));
+  EXPECT_TRUE(doubts[1].starts_with("the namespace enforces the Pod Security level restricted"));
+  EXPECT_TRUE(admission_doubts("elsewhere", nullptr, admission).empty());
+  EXPECT_FALSE(adds_or_refuses(admission.namespaces["default"]));
 }
 
 // A template of one container with these amounts, and a sidecar that states nothing.
@@ -162,6 +206,25 @@ TEST(PodAdmissionTest, ALimitRangeRefusesPods) {
   least.least = {{"cpu", 100}};
   EXPECT_EQ(refused(job, least),
             "a container asks for no cpu; the LimitRange small wants at least 100m");
+}
+
+TEST(PodAdmissionTest, ALimitRangeRefusesLimitsFarAboveRequests) {
+  LimitRange::Item item;
+  item.of_pod = true;
+  const auto refused = [&](const JobPtr& job) {
+    return with_admission(job, limited(item))->constraints->refused;
+  };
+  const JobPtr job = asking(amounts(2000, 0, 1), amounts(3000, 0, 1));
+  item.ratios = {{"cpu", 1500}};
+  EXPECT_EQ(refused(job), "");
+  item.ratios = {{"cpu", 1250}};
+  EXPECT_EQ(refused(job),
+            "the pod asks for 2 cpu with a limit of 3; the LimitRange small allows a limit of "
+            "1.25 times the request at most");
+  item.ratios = {{"memory", 2000}};
+  EXPECT_EQ(refused(job),
+            "the pod has no limit of memory; the LimitRange small allows a limit of 2 times the "
+            "request at most");
 }
 
 TEST(PodAdmissionTest, ATaskWhosePodsWouldBeRefusedWaitsAndSaysWhy) {

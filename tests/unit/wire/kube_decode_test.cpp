@@ -593,7 +593,7 @@ TEST(KubeDecode, ANamespaceTellsTheNodesOfItsPods) {
   const auto selector = [](const std::string& annotations) {
     return decoded<Namespace>(KubeKind::kNamespace,
                               R"({"metadata":{"name":"ml","annotations":{)" + annotations + "}}}")
-        .node_selector;
+        .pods.node_selector;
   };
   const std::string kubernetes = R"("scheduler.alpha.kubernetes.io/node-selector":)";
   const std::string openshift = R"("openshift.io/node-selector":)";
@@ -603,6 +603,28 @@ TEST(KubeDecode, ANamespaceTellsTheNodesOfItsPods) {
   EXPECT_EQ(selector(kubernetes + R"("",)" + openshift + R"("pool=ml")"), Labels())
       << "OpenShift does not look where the other is";
   EXPECT_EQ(selector(kubernetes + "\"zone in (a)\""), Labels());
+}
+
+TEST(KubeDecode, ANamespaceTellsTheTolerationsAndTheLevelOfItsPods) {
+  const auto pods = [](const std::string& metadata) {
+    return decoded<Namespace>(KubeKind::kNamespace,
+                              R"({"metadata":{"name":"ml",)" + metadata + "}}")
+        .pods;
+  };
+  const NamespaceAdmission of_notes = pods(R"("annotations":{
+    "scheduler.alpha.kubernetes.io/defaultTolerations":
+      "[{\"key\":\"pool\",\"operator\":\"Equal\",\"value\":\"ml\",\"effect\":\"NoSchedule\"}]",
+    "scheduler.alpha.kubernetes.io/tolerationsWhitelist":"[{\"operator\":\"Exists\"}]"})");
+  EXPECT_EQ(of_notes.tolerations,
+            (std::vector<Toleration>{{"pool", false, "ml", TaintEffect::kNoSchedule}}));
+  EXPECT_EQ(of_notes.allowed_tolerations, (std::vector<Toleration>{{"", true, "", std::nullopt}}));
+  EXPECT_EQ(pods(R"("annotations":{"scheduler.alpha.kubernetes.io/defaultTolerations":"[{"})"),
+            NamespaceAdmission());
+  const auto level = [&](const std::string& text) {
+    return pods(R"("labels":{"pod-security.kubernetes.io/enforce":")" + text + "\"}").pod_security;
+  };
+  EXPECT_EQ(level("restricted"), "restricted");
+  EXPECT_EQ(level("privileged"), "") << "it refuses nothing";
 }
 
 TEST(KubeDecode, ARuntimeClassTellsWhatItAddsToPods) {

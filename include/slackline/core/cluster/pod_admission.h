@@ -1,7 +1,10 @@
 // What kube-apiserver's admission makes of a template, before there is a pod: the plug-ins
-// LimitRanger, PodNodeSelector (and OpenShift's) and RuntimeClass. docs/OPERATIONS.md has the table
-// of all.
+// LimitRanger, PodNodeSelector (and OpenShift's), PodTolerationRestriction and RuntimeClass.
+// docs/OPERATIONS.md has the table of all.
 #pragma once
+
+#include <string>
+#include <vector>
 
 #include "slackline/model/snapshot.h"
 
@@ -12,5 +15,17 @@ JobPtr with_admission(const JobPtr& job, const PodAdmission& admission);
 
 // A pod that does not exist yet.
 PodPtr with_admission(const PodPtr& pod, const PodAdmission& admission);
+
+// Whether plug-ins that read a namespace's annotations change or refuse some pods.
+bool adds_or_refuses(const NamespaceAdmission& ns);
+
+// Whether a pod has the tolerations that PodTolerationRestriction leaves to pods of the namespace.
+bool shows_tolerations_of(const NamespaceAdmission& ns, const SchedulingConstraints& of_pod);
+
+// What admission may do to such pods of a namespace that is not counted, a sentence each.
+// `constraints` may be null.
+std::vector<std::string> admission_doubts(const std::string& ns,
+                                          const SchedulingConstraints* constraints,
+                                          const PodAdmission& admission);
 
 }  // namespace slackline::core
