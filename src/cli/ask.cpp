@@ -452,6 +452,15 @@ void add_report(CLI::App& app, int& exit_code) {
   });
 }
 
+void add_shares(CLI::App& app, int& exit_code) {
+  const auto [command, options] =
+      add_question(app, "shares", "Show what queues own, may borrow and use of each GPU type");
+  add_limit(*command, *options);
+  command->callback([&exit_code, asked = options] {
+    exit_code = ask_list(*asked, with_query("/v1/shares", *asked));
+  });
+}
+
 void add_ready(CLI::App& app, int& exit_code) {
   const auto [command, options] = add_question(
       app, "ready", "Ask whether the daemon is ready (exit code 0) and what it waits for");
@@ -496,6 +505,7 @@ void add_ask(CLI::App& app, int& exit_code) {
   add_decisions(app, exit_code);
   add_history(app, exit_code);
   add_report(app, exit_code);
+  add_shares(app, exit_code);
   add_ready(app, exit_code);
 }
 

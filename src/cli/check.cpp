@@ -66,8 +66,9 @@ bool check_ours(const std::string& file, config::Configuration& configuration) {
     const auto settings = control::settings_of(configuration);
     if (!settings) add_error(settings.error(), line_of(file, {"planner", "policy"}));
     if (settings)
-      for (config::Finding& finding : control::check_settings(*settings)) {
-        finding.line = line_of(file, {"planner", "policy"});
+      for (config::Finding& finding : control::check_settings(*settings, configuration.gpus)) {
+        finding.line = finding.path.starts_with("queues[") ? line_of(file, {"queues"})
+                                                           : line_of(file, {"planner", "policy"});
         findings.push_back(std::move(finding));
       }
     config::sort_by_line(findings);

@@ -25,6 +25,7 @@ constexpr double kLeastStaleAfter_s = 90;
 constexpr double kLeastSlowAfter_s = 1;
 constexpr double kLeastTrialRun_s = 60;
 constexpr std::int64_t kMostTrialIterations = 1'000'000;
+constexpr std::int64_t kMostShare = 1'000'000;  // GPUs
 
 void read_header(Section& root) {
   std::string api_version;
@@ -248,6 +249,7 @@ void read_trust(Section& section, TrustSettings& trust) {
 
 void read_rules(Section& section, QueueRules& rules) {
   section.integer("maxPending", rules.max_pending, 0);
+  section.integer("maxRunning", rules.max_running, 0);
   section.duration("fallbackAfter", rules.fallback_after_s);
   section.flag("scaleUp", rules.scale_up);
   section.section("preemption", [&](Section& preemption) {
@@ -266,12 +268,24 @@ void read_rules(Section& section, QueueRules& rules) {
       {{"off", ResizeMode::kOff}, {"advise", ResizeMode::kAdvise}, {"auto", ResizeMode::kAuto}});
 }
 
+void read_shares(Section& section, QueueRules& rules) {
+  for (const std::string& type : section.keys())
+    section.section(type, [&](Section& share) {
+      GpuShare& read = rules.shares[type];
+      share.integer("own", read.own, 0, kMostShare);
+      share.integer("borrow", read.borrow, 0, kMostShare);
+      if (read == GpuShare{})
+        share.warning("", "gives nothing", "write own, borrow or both, or leave the type out");
+    });
+}
+
 // Keys that a queue leaves out are as in `queue`.
 void read_queue(Section& item, QueueRulebook& queues) {
   std::string name;
   item.text("name", name);
   QueueRules rules = queues.defaults;
   read_rules(item, rules);
+  item.section("shares", [&](Section& s) { read_shares(s, rules); });
   if (name.empty())
     item.problem("name", "is \"\"",
                  "it must be a queue: a value of slackline.dev/queue, or a namespace");

@@ -72,6 +72,13 @@ void Section::note(Severity severity, std::string_view key, std::string problem,
   findings_.push_back({severity, line, path_of(key), std::move(problem), std::move(remedy)});
 }
 
+std::vector<std::string> Section::keys() const {
+  std::vector<std::string> keys;
+  for (const auto& [name, value] : tree_.fields)
+    keys.push_back(name);
+  return keys;
+}
+
 const Document* Section::find(std::string_view key) {
   if (std::find(known_.begin(), known_.end(), key) == known_.end()) known_.emplace_back(key);
   for (const auto& [name, value] : tree_.fields)

@@ -30,6 +30,8 @@ class Section {
   Section(const Section&) = delete;
   Section& operator=(const Section&) = delete;
 
+  // All keys of the mapping, in the order of the file.
+  std::vector<std::string> keys() const;
   // The raw value; nullptr where absent or null.
   const wire::Document* find(std::string_view key);
 

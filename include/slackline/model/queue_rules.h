@@ -17,6 +17,13 @@ inline constexpr double kMostNotice_s = 600;
 // Whether running tasks are moved though nobody needs their GPUs (core/cluster/moves.h).
 enum class Rescheduling : std::uint8_t { kOff, kAdvise, kAuto };
 
+// Of the GPUs of one type.
+struct GpuShare {
+  std::int64_t own = 0;     // the queue's
+  std::int64_t borrow = 0;  // of others' that they leave idle, at most
+  friend bool operator==(const GpuShare&, const GpuShare&) = default;
+};
+
 struct QueueRules {
   std::int64_t max_pending = 0;                  // Jobs that may wait; 0 = no limit
   double fallback_after_s = kDefaultFallback_s;  // before a less preferred GPU type is taken
@@ -25,6 +32,8 @@ struct QueueRules {
   Rescheduling rescheduling = Rescheduling::kAdvise;
   bool preemptible = true;                  // its running tasks may be stopped for others, or moved
   ResizeMode resize = ResizeMode::kAdvise;  // where neither the Job nor its namespace says
+  std::int64_t max_running = 0;             // tasks that run at a time; 0 = no limit
+  std::map<std::string, GpuShare, std::less<>> shares{};  // by GPU type as written
 
   friend bool operator==(const QueueRules&, const QueueRules&) = default;
 };

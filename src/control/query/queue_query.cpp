@@ -12,6 +12,7 @@
 #include "control/state/present_situation.h"
 #include "slackline/base/mutex.h"
 #include "slackline/core/cluster/not_in_queue.h"
+#include "slackline/core/cluster/queue_shares.h"
 #include "slackline/core/shadow/stock_queue.h"
 #include "slackline/model/task.h"
 
@@ -153,6 +154,14 @@ Result<QueueView> QueueQuery::ask(const std::string& ns, bool all) {
   if (!ns.empty()) std::erase_if(view.rows, [&](const QueueRow& row) { return row.key.ns != ns; });
   view.counts = counts_of(view.rows);
   return view;
+}
+
+Result<ShareLedger> QueueQuery::shares() {
+  Impl& my = *impl_;
+  SLACKLINE_TRY(cluster_is_read(*my.cluster.snapshot()));
+  MutexLock lock(my.mutex);
+  const QueueSight sight = my.reader.read();
+  return core::share_ledger(sight.queue, sight.settings->queues, *sight.catalog);
 }
 
 Error QueueQuery::missing(const ObjectKey& key) const {

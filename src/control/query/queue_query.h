@@ -18,6 +18,7 @@
 #include "slackline/base/clock.h"
 #include "slackline/base/published.h"
 #include "slackline/base/result.h"
+#include "slackline/model/share_ledger.h"
 
 namespace slackline::cluster {
 class ClusterSource;
@@ -44,6 +45,8 @@ class QueueQuery {
   // these the tasks that wait and that Slackline does not plan, NotManaged and without position.
   // kUnavailable before the cluster is read.
   Result<QueueView> ask(const std::string& ns, bool all = false);
+  // What queues use of their shares; kUnavailable before the cluster is read.
+  Result<ShareLedger> shares();
   // Of a task that an answer lacks: kNotFound with the reason.
   Error missing(const ObjectKey& key) const;
 

@@ -1,14 +1,17 @@
 #include "control/state/check_settings.h"
 
+#include <set>
 #include <string>
 #include <utility>
 
 #include "slackline/base/text.h"
+#include "slackline/core/planning/gpu_types.h"
 
 namespace slackline::control {
 
-config::Findings check_settings(const Settings& settings) {
-  config::Findings findings;
+namespace {
+
+void check_moves(const Settings& settings, config::Findings& findings) {
   // False: nothing is wrong with them.
   const auto look = [&](std::string path, const QueueRules& rules) {
     if (rules.rescheduling != Rescheduling::kAuto) return false;
@@ -31,9 +34,37 @@ config::Findings check_settings(const Settings& settings) {
                         format("{}, or rescheduling: advise", allow)});
     return true;
   };
-  if (look("queue.rescheduling", settings.queues.defaults)) return findings;
+  if (look("queue.rescheduling", settings.queues.defaults)) return;
   for (const auto& [name, rules] : settings.queues.named)
     look(format("queues[name={}].rescheduling", name), rules);
+}
+
+void check_shares(const QueueRulebook& queues, const GpuCatalog& catalog,
+                  config::Findings& findings) {
+  for (const auto& [queue, rules] : queues.named) {
+    std::set<GpuType> given;
+    for (const auto& [name, share] : rules.shares) {
+      TaskIntent intent;
+      intent.gpu_types = {GpuType(name)};
+      const GpuType type = core::AcceptedTypes(intent, catalog).types().front();
+      const std::string path = format("queues[name={}].shares.{}", queue, printable(name, 64));
+      if (catalog.type(type) == nullptr)
+        findings.push_back({config::Severity::kWarning, 0, path, "is a GPU type that no rule names",
+                            "write it as `slackline cluster` lists the types of the nodes"});
+      if (!given.insert(type).second)
+        findings.push_back({config::Severity::kWarning, 0, path,
+                            format("is {} once more: both count together", type.str()),
+                            "write one line for the type"});
+    }
+  }
+}
+
+}  // namespace
+
+config::Findings check_settings(const Settings& settings, const GpuCatalog& catalog) {
+  config::Findings findings;
+  check_moves(settings, findings);
+  check_shares(settings.queues, catalog, findings);
   return findings;
 }
 

@@ -15,16 +15,27 @@ namespace {
 
 // The worst first.
 constexpr std::array kOrder = {
-    reason::kGpuTypeAbsent,     reason::kNoNodeFits,
-    reason::kHeldByUser,        reason::kDependencyCycle,
-    reason::kDependencyMissing, reason::kDependencyFailed,
-    reason::kGangCannotScaleUp, reason::kNotLed,
-    reason::kNotAdmitted,       reason::kQuotaExceeded,
-    reason::kDependencyPending, reason::kStartsNow,
-    reason::kNotKnownHere,      reason::kPreemptionBudgetSpent,
-    reason::kNodesLost,         reason::kNotBound,
-    reason::kPodsRejected,      reason::kNotReplaced,
-    reason::kPodsEnding,        reason::kWaitingForPreempted,
+    reason::kGpuTypeAbsent,
+    reason::kNoNodeFits,
+    reason::kHeldByUser,
+    reason::kDependencyCycle,
+    reason::kDependencyMissing,
+    reason::kDependencyFailed,
+    reason::kGangCannotScaleUp,
+    reason::kNotLed,
+    reason::kNotAdmitted,
+    reason::kQuotaExceeded,
+    reason::kShareExceeded,
+    reason::kDependencyPending,
+    reason::kStartsNow,
+    reason::kNotKnownHere,
+    reason::kPreemptionBudgetSpent,
+    reason::kNodesLost,
+    reason::kNotBound,
+    reason::kPodsRejected,
+    reason::kNotReplaced,
+    reason::kPodsEnding,
+    reason::kWaitingForPreempted,
     reason::kWaitsItsTurn,
 };
 
@@ -42,6 +53,8 @@ class Explainer {
     add_dependencies();
     add_quotas();
     if (auto gpus = lacking_gpus(question_)) blockers_.push_back(*std::move(gpus));
+    if (!question_.queue.state().may_use_any(question_.task))
+      note(reason::kShareExceeded, task_.account);
     if (task_.hindrance) note(task_.hindrance->reason, task_.hindrance->detail);
     add_yield();
     note(first, "");

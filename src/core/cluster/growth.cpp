@@ -40,6 +40,7 @@ class GrowthFinder {
                                      state_.running_choice(index).gpus, now_s_);
     const double end_s = now_s_ + state_.tasks()[index].restart_s + wanted->work_s * growth.left;
     growth.gain_s = state_.observed_end_s(index, now_s_) - end_s;
+    if (!stopped.may_use(index, *wanted)) return std::nullopt;
     if (!(growth.gain_s > 0) || !is_paid(index, growth.lost_gpu_s)) return std::nullopt;
     const EligibleNodes eligible = usable_nodes_of(index, run);
     growth.nodes = stopped.free().find(pool, wanted->shape, &eligible);

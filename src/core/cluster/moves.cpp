@@ -180,7 +180,7 @@ std::optional<Move> Moves::that_lets_in(TaskIndex waits, const Clearer& clearer)
   std::optional<Move> best;
   double most_gpu_s = 0;
   for (const Choice& choice : task.menu->all) {
-    if (choice.gpus != task.request_gpus) continue;
+    if (choice.gpus != task.request_gpus || !state_.may_use(waits, choice)) continue;
     auto move = that_lets_in(waits, choice, clearer);
     if (!move) continue;
     const double gain_gpu_s = move->advice.gain_s * choice.gpus - move->advice.lost_gpu_s;

@@ -20,6 +20,7 @@
 #include "slackline/core/cluster/near_ends.h"
 #include "slackline/core/cluster/pools.h"
 #include "slackline/core/cluster/profiling.h"
+#include "slackline/core/cluster/queue_shares.h"
 #include "slackline/core/cluster/quota_menu.h"
 #include "slackline/core/cluster/room.h"
 #include "slackline/core/cluster/run_progress.h"
@@ -442,7 +443,9 @@ class QueueMaker {
     }
     FreeGpus free(gpus);
     avoid_slow_nodes(free);
+    auto shares = make_shares(free);
     queue_.state_ = PlanState(*queue_.table_, std::move(free));
+    queue_.state_.share_by(std::move(shares));
     if (options_.may_stop)
       queue_.state_.recall_accounts(past_losses(
           snapshot_, options_.evictions, rulebook_,
@@ -450,6 +453,12 @@ class QueueMaker {
     if (!queue_.tasks_.empty())
       queue_.state_.believe(
           ModelError(std::sqrt(squared_errors_ / static_cast<double>(queue_.tasks_.size()))));
+  }
+
+  // null: nobody has a share or a limit.
+  std::shared_ptr<const Shares> make_shares(const FreeGpus& free) const {
+    return core::make_shares(rulebook_, queue_.queue_names_, queue_.pools_, free,
+                             *options_.catalog);
   }
 
   void avoid_slow_nodes(FreeGpus& free) const {

@@ -99,6 +99,7 @@ void PlanState::start(TaskIndex task, Run run) {
   must(progress.phase == TaskPhase::kWaiting);
   const Choice& chosen = choice(task, run.choice);
   free_.take(chosen.pool, run.nodes, chosen.shape.d_gpn);
+  shares_.begin((*tasks_)[task].queue, chosen.pool, chosen.gpus);
   waiting_.remove(task);
   running_.push_back(task);
   progress.phase = TaskPhase::kRunning;
@@ -106,11 +107,19 @@ void PlanState::start(TaskIndex task, Run run) {
   progress.run = std::move(run);
 }
 
+bool PlanState::may_use_any(TaskIndex task) const {
+  if (shares_.shares() == nullptr) return true;
+  const std::vector<Choice>& all = (*tasks_)[task].menu->all;
+  return std::any_of(all.begin(), all.end(),
+                     [&](const Choice& choice) { return may_use(task, choice); });
+}
+
 Run PlanState::end_run(TaskIndex task, double now_s) {
   TaskProgress& progress = progress_[task];
   must(progress.phase == TaskPhase::kRunning);
   const Choice& chosen = choice(task, progress.run.choice);
   free_.give_back(chosen.pool, progress.run.nodes, chosen.shape.d_gpn);
+  shares_.end((*tasks_)[task].queue, chosen.pool, chosen.gpus);
   running_.remove(task);
   accounts_.use((*tasks_)[task].queue, progress.run.started_s, now_s, chosen.gpus);
   return std::move(progress.run);

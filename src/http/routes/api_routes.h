@@ -88,7 +88,7 @@ void add_portrait_routes(Router& router, control::PortraitQuery& portraits, Page
 // rate of the task.
 void add_progress_routes(Router& router, control::ProgressReports& progress);
 
-// GET /v1/queue
+// GET /v1/queue and /v1/shares
 void add_queue_routes(Router& router, control::QueueQuery& queue, Pages& pages);
 
 // GET /v1/reports

@@ -38,6 +38,17 @@ Response get_queue(control::QueueQuery& queue, Pages& pages, const Request& requ
   });
 }
 
+Response get_shares(control::QueueQuery& queue, Pages& pages, const Request& request) {
+  return show_page(request, pages, [&]() -> Result<Listing<ShareLine>> {
+    SLACKLINE_ASSIGN(ShareLedger ledger, queue.shares());
+    Listing<ShareLine> listing;
+    listing.facts = wire::encode_one(ledger);
+    listing.preface = wire::preface_of(ledger);
+    listing.rows = std::move(ledger.lines);
+    return listing;
+  });
+}
+
 }  // namespace
 
 void add_queue_routes(Router& router, control::QueueQuery& queue, Pages& pages) {
@@ -55,6 +66,15 @@ void add_queue_routes(Router& router, control::QueueQuery& queue, Pages& pages) 
            "listQueue", "The queue: tasks with a plan, then those that wait, by predicted start",
            "A page of the queue", {{400}, {404}, {503}, list_is_gone()},
            wire::members_of<QueueView>())});
+  router.add({.method = "GET",
+              .pattern = "/v1/shares",
+              .handler = [&queue, &pages](
+                             const Request& request) { return get_shares(queue, pages, request); },
+              .parameters = list_parameters({}),
+              .operation = answers_list<ShareLine>(
+                  "listShares", "What queues use of their shares, by queue and GPU type",
+                  "A page of shares and what is in use", {{400}, {503}, list_is_gone()},
+                  wire::members_of<ShareLedger>())});
 }
 
 }  // namespace slackline::http

@@ -24,6 +24,7 @@
 #include "slackline/model/move_advice.h"
 #include "slackline/model/progress.h"
 #include "slackline/model/sample.h"
+#include "slackline/model/share_ledger.h"
 #include "wire/format/json_writer.h"
 #include "wire/format/text_table.h"
 #include "wire/rest/column.h"
@@ -76,6 +77,12 @@ template <>
 const Columns<DecisionRow>& columns<DecisionRow>();
 template <>
 const Columns<QueueRow>& columns<QueueRow>();
+template <>
+const Columns<ShareLine>& columns<ShareLine>();
+template <>
+const Columns<SharedType>& columns<SharedType>();
+template <>
+const Columns<ShareLedger>& columns<ShareLedger>();
 template <>
 const Columns<ProgressNote>& columns<ProgressNote>();
 template <>
@@ -213,6 +220,7 @@ TextTable table_of(const std::vector<ModelView>& models, Width width);
 // What a person needs to know above the table: nothing, or lines.
 std::string preface_of(const QueueView& view);
 std::string preface_of(const CalibrationView& view);
+std::string preface_of(const ShareLedger& ledger);
 std::string preface_of(const ReportView& view);
 std::string preface_of(const QuoteView& view);
 std::string preface_of(const WhatIfView& view);

@@ -12,14 +12,14 @@ std::vector<std::pair<std::string_view, std::string>> schemas_of() {
 }  // namespace
 
 std::vector<std::pair<std::string_view, std::string>> rest_schemas() {
-  return schemas_of<ClusterView, CacheView, GpuPoolView, GpuUseView, ListedNode, GpuOccupantView,
-                    ListedTask, PlacementRow, ScoreView, DecisionRow, DecisionCandidate,
-                    DecisionOutcome, DecisionStop, QueueRow, ProgressNote, MoveAdvice, MovedRun,
-                    FinishedTask, ModelView, ModelTypeView, Correction, ThroughputSample,
-                    SamplesAccepted, CalibrationRow, PortraitView, PortraitUseView,
-                    PortraitTimeView, ResizeView, AdviceView, ReportRow, ReportDay, IdleHolder,
-                    SpanView, CoverageView, EtaView, ReliefView, BlockerView, NodeGroupView,
-                    ChangeView, ExplainView, DelayView, QuoteRowView, WhatIfRow, CalendarRow>();
+  return schemas_of<
+      ClusterView, CacheView, GpuPoolView, GpuUseView, ListedNode, GpuOccupantView, ListedTask,
+      PlacementRow, ScoreView, DecisionRow, DecisionCandidate, DecisionOutcome, DecisionStop,
+      QueueRow, ShareLine, SharedType, ProgressNote, MoveAdvice, MovedRun, FinishedTask, ModelView,
+      ModelTypeView, Correction, ThroughputSample, SamplesAccepted, CalibrationRow, PortraitView,
+      PortraitUseView, PortraitTimeView, ResizeView, AdviceView, ReportRow, ReportDay, IdleHolder,
+      SpanView, CoverageView, EtaView, ReliefView, BlockerView, NodeGroupView, ChangeView,
+      ExplainView, DelayView, QuoteRowView, WhatIfRow, CalendarRow>();
 }
 
 std::string object_schema(const Members& members) {

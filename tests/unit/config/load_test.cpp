@@ -256,11 +256,33 @@ TEST(LoadTest, AQueueInheritsWhatItDoesNotSay) {
   EXPECT_EQ(queues.of("any other"), (QueueRules{7, 600, false}));
 }
 
+TEST(LoadTest, AQueueMayHaveAShareOfGpuTypes) {
+  const Loaded loaded = parse(
+      "queues: [{name: vision, maxRunning: 9, shares: {A100: {own: 16, borrow: 8}, H100: {own: "
+      "2}}}, {name: text}]\n");
+  EXPECT_THAT(loaded.findings, IsEmpty());
+  const QueueRules& vision = loaded.configuration.queues.of("vision");
+  EXPECT_EQ(vision.max_running, 9);
+  EXPECT_EQ(vision.shares.at("A100"), (GpuShare{16, 8}));
+  EXPECT_EQ(vision.shares.at("H100"), (GpuShare{2, 0}));
+  EXPECT_EQ(loaded.configuration.queues.of("text"), QueueRules());
+  EXPECT_THAT(problems("queues: [{name: a, shares: {A100: {own: -1}}}]\n"),
+              ElementsAre(HasSubstr("queues[0].shares.A100.own: is \"-1\"; it must be a whole")));
+  EXPECT_THAT(problems("queues: [{name: a, shares: {A100: 4}}]\n"),
+              ElementsAre(HasSubstr("queues[0].shares.A100: is a")));
+  EXPECT_THAT(problems("queues: [{name: a, shares: {A100: {lend: 4}}}]\n"),
+              testing::Contains(HasSubstr("shares.A100.lend: is not a known key")));
+  EXPECT_THAT(problems("queues: [{name: a, shares: {A100: {own: 0}}}]\n"),
+              ElementsAre(HasSubstr("shares.A100: gives nothing")));
+  EXPECT_THAT(problems("queue: {shares: {A100: {own: 1}}}\n"),
+              ElementsAre(HasSubstr("queue.shares: is not a known key")));
+}
+
 TEST(LoadTest, MistakesInQueuesNameThePathAndTheRemedy) {
   EXPECT_THAT(problems("queues: [{name: a, maxpending: 3}]\n"),
               ElementsAre("f:3: error: queues[0].maxpending: is not a known key; allowed here: "
-                          "name, maxPending, fallbackAfter, scaleUp, preemption, "
-                          "rescheduling, resize"));
+                          "name, maxPending, maxRunning, fallbackAfter, scaleUp, preemption, "
+                          "rescheduling, resize, shares"));
   EXPECT_THAT(problems("queues: [{name: a}, {name: a}]\n"),
               ElementsAre(HasSubstr("queues[1].name: queue a is given twice; keep one of them")));
   EXPECT_THAT(problems("queues: [{maxPending: 3}]\n"),

@@ -20,6 +20,7 @@
 #include "slackline/core/planning/free_gpus.h"
 #include "slackline/core/planning/loss_accounts.h"
 #include "slackline/core/planning/menu.h"
+#include "slackline/core/planning/shares.h"
 #include "slackline/core/planning/task_list.h"
 #include "slackline/core/portrait/learn.h"
 #include "slackline/core/throughput/model_error.h"
@@ -161,6 +162,8 @@ class PlanState {
   void recall(TaskIndex task, int stops, double left, double over_s);
   // Of these nodes nobody gets what is free.
   void withhold(PoolIndex pool, const std::vector<PoolNode>& nodes);
+  // Before any task runs.
+  void share_by(std::shared_ptr<const Shares> shares) { shares_ = ShareUse(std::move(shares)); }
   void set_next_wake(double next_wake_s) { next_wake_s_ = next_wake_s; }
   void believe(const ModelError& error) { error_ = error; }
   // What happened before: runs that ended, and what was lost for the tasks of a queue.
@@ -175,6 +178,13 @@ class PlanState {
   const TaskList& waiting() const { return waiting_; }  // by arrival or last stop
   const TaskList& running() const { return running_; }  // by start
   const FreeGpus& free() const { return free_; }
+  const ShareUse& shares() const { return shares_; }
+  // By the share of its queue, whether there is room or not.
+  bool may_use(TaskIndex task, const Choice& choice) const {
+    return shares_.admits((*tasks_)[task].queue, choice.pool, choice.gpus);
+  }
+  // False: its queue's share leaves it none of its placements.
+  bool may_use_any(TaskIndex task) const;
   // When any task but this one, which has arrived, came last; long ago if none did.
   double last_arrival_beside_s(TaskIndex task) const {
     const bool last = tasks_->digest(task).submit_s >= last_arrival_s_;
@@ -237,6 +247,7 @@ class PlanState {
   TaskList waiting_;
   TaskList running_;
   FreeGpus free_;
+  ShareUse shares_;
   double last_arrival_s_ = -kNoDeadline;
   double arrival_before_s_ = -kNoDeadline;
   double next_wake_s_ = -1;

@@ -27,8 +27,8 @@ inline constexpr PolicyVariant<RequestOptions> kCountings[] = {
 std::optional<ChoiceIndex> by_request(const Planning& planning, TaskIndex task, int gpus,
                                       Counting counting);
 
-// Serves the waiting tasks by `key(task)` ascending, then arrival; the first that gets no placement
-// ends the call.
+// Serves the waiting tasks by `key(task)` ascending, then arrival; the first that gets no
+// placement, though the share of its queue leaves it one, ends the call.
 template <class Key>
 void serve_in_order(Planning& planning, const RequestOptions& options, const Key& key) {
   if (planning.idle() == 0) return;
@@ -39,6 +39,7 @@ void serve_in_order(Planning& planning, const RequestOptions& options, const Key
   for (const TaskIndex task : queue) {
     const auto choice =
         by_request(planning, task, planning.task(task).request_gpus, options.counting);
+    if (!choice && !planning.state().may_use_any(task)) continue;
     if (!choice) return;
     planning.start(task, *choice);
   }

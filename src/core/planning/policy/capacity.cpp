@@ -45,7 +45,7 @@ void serve_capacity(Planning& planning, const RequestOptions& options) {
     if (choice && planning.menu(task).all[*choice].gpus <= room[type]) {
       room[type] -= planning.menu(task).all[*choice].gpus;
       planning.start(task, *choice);
-    } else {
+    } else if (planning.state().may_use_any(task)) {
       blocked[type] = true;
     }
   }

@@ -55,7 +55,7 @@ class Easy {
   void reserve(TaskIndex task) {
     std::optional<TimelinePlace> first;
     for (const Choice& choice : planning_.menu(task).all) {
-      if (!asked_for(task, choice)) continue;
+      if (!asked_for(task, choice) || !planning_.state().may_use(task, choice)) continue;
       auto place = place_of(task, choice, std::numeric_limits<double>::infinity());
       if (place && (!first || place->start_s < first->start_s)) first = std::move(place);
     }

@@ -91,7 +91,7 @@ std::optional<ChoiceIndex> RoomMaker::first_cleared(TaskIndex asker, double limi
     if (lat_s > limit_s) continue;
     const auto in_pool = [&](const Victim& victim) { return runs_in(victim, wanted.pool); };
     if (!first.empty() && std::none_of(first.begin(), first.end(), in_pool)) continue;
-    if (!planning_.open(asker, wanted.pool)) continue;
+    if (!planning_.open(asker, wanted.pool) || !state_.may_use(asker, wanted)) continue;
     const double run_gpu_s = wanted.gpus * lat_s;
     if (best && run_gpu_s >= best->gpu_s) continue;
     auto stopped = in_the_way(wanted, task.eligible.get(), among, needed_s, limit_s - lat_s, first);

@@ -55,6 +55,7 @@ class PlanSheet {
   double price_;
   std::vector<TaskIndex> stopped_;
   FreeGpus free_;                     // now
+  ShareUse shares_;                   // the same
   std::optional<Timeline> timeline_;  // made when somebody must wait: before that, what fits fits
   std::vector<Placed> placed_;
   std::size_t reserved_ = 0;

@@ -8,7 +8,7 @@
 namespace slackline::core {
 
 bool Planning::fits(TaskIndex task, const Choice& choice) const {
-  return choice.gpus <= idle() &&
+  return choice.gpus <= idle() && state_.may_use(task, choice) &&
          state_.free().fits(choice.pool, choice.shape, state_.tasks()[task].eligible.get()) &&
          open(task, choice.pool);
 }

@@ -65,9 +65,10 @@ void serve_qos(Planning& planning, const QosOptions& options) {
   std::sort(queue.begin(), queue.end(),
             [&](const RankedTask& a, const RankedTask& b) { return key(a) < key(b); });
   for (const RankedTask& entry : queue) {
-    if (planning.fits(entry.task, planning.menu(entry.task).all[entry.choice]))
+    const Choice& chosen = planning.menu(entry.task).all[entry.choice];
+    if (planning.fits(entry.task, chosen))
       planning.start(entry.task, entry.choice);
-    else if (options.blocked == Blocked::kEnds)
+    else if (options.blocked == Blocked::kEnds && planning.state().may_use(entry.task, chosen))
       return;
   }
 }

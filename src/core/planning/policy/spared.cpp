@@ -50,6 +50,7 @@ const std::vector<SparedTasks::Room>& SparedTasks::rooms(Spared& spared) const {
   for (const ChoiceIndex choice : menu.by_area) {
     const Choice& wanted = menu.all[choice];
     if (planning_.lat_s(spared.task, wanted) > spared.limit_s) continue;
+    if (!planning_.state().may_use(spared.task, wanted)) continue;
     Room room = room_of(spared, wanted);
     const bool opens = !planning_.holds_out(spared.task) ||
                        planning_.state().fallback_at_s(spared.task, wanted.pool) <= room.latest_s;

@@ -70,9 +70,10 @@ void serve_packed(Planning& planning, const TetrisOptions& options, Fixed fixed)
              std::pair(b.key, planning.task(b.task).submit_s);
     });
   for (const PackedTask& entry : queue) {
-    if (planning.fits(entry.task, planning.menu(entry.task).all[entry.choice]))
+    const Choice& chosen = planning.menu(entry.task).all[entry.choice];
+    if (planning.fits(entry.task, chosen))
       planning.start(entry.task, entry.choice);
-    else if (options.in_order)
+    else if (options.in_order && planning.state().may_use(entry.task, chosen))
       return;
   }
 }

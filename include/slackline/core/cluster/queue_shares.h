@@ -1,0 +1,29 @@
+// The shares that an administrator gives to queues (`queues[].shares`), in terms of the planner's
+// queue; and the ledger: what is used of them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "slackline/core/cluster/queue.h"
+#include "slackline/core/planning/free_gpus.h"
+#include "slackline/core/planning/shares.h"
+#include "slackline/model/share_ledger.h"
+
+namespace slackline::core {
+
+// A name accepts the GPU types that gpu-types would (core/planning/gpu_types.h). What is in use by
+// pods that nobody planned is of no pool. `accounts` by QueueNumber; null: nobody has a share or a
+// limit.
+std::shared_ptr<const Shares> make_shares(const QueueRulebook& rulebook,
+                                          const std::vector<std::string>& accounts,
+                                          const std::vector<QueuePool>& pools, const FreeGpus& free,
+                                          const GpuCatalog& catalog);
+
+// Empty where nobody has a share. Pure: the same queue gives the same ledger.
+ShareLedger share_ledger(const Queue& queue, const QueueRulebook& rulebook,
+                         const GpuCatalog& catalog);
+
+}  // namespace slackline::core

@@ -1,0 +1,179 @@
+// Shares of queues, under every policy.
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "slackline/base/random.h"
+#include "slackline/core/planning/play.h"
+
+namespace slackline::core {
+namespace {
+
+constexpr std::uint64_t kSeeds = 20;
+constexpr QueueNumber kQueues = 4;  // the last has no share
+
+std::vector<std::string> every_policy() {
+  std::vector<std::string> names = policy_names();
+  for (const char* more : {"savable-p,protect=0,shrink=on", "savable-p,headroom=0.5,calm=0.5",
+                           "reserve,preemption=on,protect=0,budget=off"})
+    names.emplace_back(more);
+  return names;
+}
+
+int pick(Random& random, int low, int high) {
+  return low + static_cast<int>(random.index(static_cast<std::uint64_t>(high - low + 1)));
+}
+
+struct Scene {
+  std::vector<Pool> pools;
+  TaskTable tasks;
+  std::shared_ptr<Shares> shares = std::make_shared<Shares>();
+};
+
+PlanTask random_task(Random& random, const std::vector<Pool>& pools, std::int64_t id, double at_s) {
+  const double work_s = 300 + 20000 * random.uniform();
+  const int most = 1 << random.index(4);
+  std::vector<Estimate> estimates;
+  for (PoolIndex pool = 0; pool < pools.size(); ++pool)
+    for (const Placement& shape : enumerate_placements(pools[pool], {}))
+      if (shape.gpus() <= most)
+        estimates.push_back({pool, shape, 1, work_s / std::pow(shape.gpus(), 0.8), 30});
+  PlanTask task;
+  task.id = id;
+  task.submit_s = at_s;
+  if (random.index(4) > 0) task.deadline_s = at_s + 40000 * random.uniform();
+  task.request_gpus = most;
+  task.queue = static_cast<QueueNumber>(random.index(kQueues));
+  task.menu = std::make_shared<const PlacementMenu>(make_menu(estimates, pools, {}));
+  return task;
+}
+
+Scene random_scene(std::uint64_t seed) {
+  Random random(seed);
+  Scene scene;
+  for (int i = 0; i < 2; ++i)
+    scene.pools.push_back(
+        {GpuType("type" + std::to_string(i)), "", pick(random, 1, 4), pick(random, 1, 4), 1.0 + i});
+  std::vector<PlanTask> tasks;
+  double now_s = 0;
+  for (std::int64_t id = 0; id < pick(random, 1, 40); ++id) {
+    now_s += std::floor(random.exponential(1500));
+    tasks.push_back(random_task(random, scene.pools, id, now_s));
+  }
+  scene.tasks = TaskTable(std::move(tasks));
+  scene.shares->types = {"type0", "type1"};
+  scene.shares->type_of_pool = {0, 1};
+  for (const Pool& pool : scene.pools)
+    scene.shares->gpus.push_back(std::int64_t{pool.nodes} * pool.gpus_per_node);
+  scene.shares->owned = {0, 0};
+  for (QueueNumber queue = 0; queue + 1 < kQueues; ++queue) {
+    QueueShare share;
+    if (random.index(4) == 0) share.max_running = pick(random, 1, 3);
+    for (std::size_t type = 0; type < 2; ++type) {
+      share.of_types.push_back({pick(random, 0, 4), pick(random, 0, 3)});
+      scene.shares->owned[type] += share.of_types.back().own;
+    }
+    scene.shares->of_queue.push_back(std::move(share));
+  }
+  return scene;
+}
+
+PlanState state_of(const Scene& scene, bool shared) {
+  PlanState state(scene.tasks, FreeGpus(scene.pools));
+  if (shared) state.share_by(scene.shares);
+  return state;
+}
+
+// Keeps its own books, by queue and type.
+class Auditor {
+ public:
+  explicit Auditor(const Scene& scene) : scene_(scene) {}
+
+  void read(RunEvent event, TaskIndex task, const Run& run) {
+    const PlanTask& planned = scene_.tasks[task];
+    const Choice& choice = planned.menu->all[run.choice];
+    const int sign = event == RunEvent::kStart ? 1 : -1;
+    used_[{planned.queue, choice.pool}] += sign * choice.gpus;
+    running_[planned.queue] += sign;
+    starts_ += event == RunEvent::kStart ? 1 : 0;
+    if (event != RunEvent::kStart) return;
+    const Shares& shares = *scene_.shares;
+    std::int64_t of_pool = 0;
+    for (QueueNumber queue = 0; queue < kQueues; ++queue) {
+      const GpuShare share = shares.share(queue, choice.pool);
+      of_pool += std::max<std::int64_t>(0, used_[{queue, choice.pool}] - share.own - share.borrow);
+    }
+    EXPECT_LE(of_pool, shares.pool(choice.pool)) << "task " << planned.id;
+    if (planned.queue >= shares.of_queue.size()) return;
+    const std::int64_t most = shares.of_queue[planned.queue].max_running;
+    EXPECT_TRUE(most == 0 || running_[planned.queue] <= most) << "task " << planned.id;
+  }
+
+  int starts() const { return starts_; }
+
+ private:
+  const Scene& scene_;
+  std::map<std::pair<QueueNumber, PoolIndex>, std::int64_t> used_;
+  std::map<QueueNumber, std::int64_t> running_;
+  int starts_ = 0;
+};
+
+using Story = std::vector<std::tuple<double, RunEvent, TaskIndex, ChoiceIndex>>;
+
+Story play_out(PlanState& state, const Scene& scene, const std::string& policy, Auditor* auditor) {
+  Story story;
+  PlayHooks hooks;
+  hooks.work_s = [&](TaskIndex task, const Run& run) {
+    return state.choice(task, run.choice).work_s;
+  };
+  hooks.on_event = [&](double now_s, RunEvent event, TaskIndex task, const Run& run) {
+    if (auditor != nullptr) auditor->read(event, task, run);
+    story.emplace_back(now_s, event, task, run.choice);
+  };
+  std::vector<TaskIndex> arrivals;
+  for (TaskIndex task = 0; task < scene.tasks.size(); ++task)
+    arrivals.push_back(task);
+  play(state, *parse_policy(policy), arrivals, hooks);
+  return story;
+}
+
+TEST(ShareProperty, NoPolicyExceedsThePoolOrWhatMayRun) {
+  int starts = 0;
+  int waited = 0;
+  for (const std::string& policy : every_policy())
+    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+      SCOPED_TRACE(policy + ", seed " + std::to_string(seed));
+      const Scene scene = random_scene(seed);
+      Auditor auditor(scene);
+      PlanState state = state_of(scene, true);
+      play_out(state, scene, policy, &auditor);
+      starts += auditor.starts();
+      waited += static_cast<int>(state.waiting().size());
+      if (HasFailure()) return;
+    }
+  EXPECT_GT(starts, 5000);
+  EXPECT_GT(waited, 100) << "some tasks have no share that is large enough";
+}
+
+// Shares that bind nobody change no decision.
+TEST(ShareProperty, WhereThePoolIsEverythingNothingChanges) {
+  for (const std::string& policy : every_policy())
+    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+      SCOPED_TRACE(policy + ", seed " + std::to_string(seed));
+      const Scene scene = random_scene(seed);
+      scene.shares->owned = {0, 0};
+      scene.shares->of_queue.clear();
+      PlanState shared = state_of(scene, true);
+      PlanState free = state_of(scene, false);
+      EXPECT_EQ(play_out(shared, scene, policy, nullptr), play_out(free, scene, policy, nullptr));
+      if (HasFailure()) return;
+    }
+}
+
+}  // namespace
+}  // namespace slackline::core

@@ -1,0 +1,173 @@
+// Shares of queues in the planner's queue, and their ledger.
+#include "slackline/core/cluster/queue_shares.h"
+
+#include <gtest/gtest.h>
+
+#include "slackline/core/answers/explain.h"
+#include "slackline/model/reason.h"
+#include "support/answer_world.h"
+#include "support/cluster_builder.h"
+
+namespace slackline::core {
+namespace {
+
+using test::a_cluster;
+using test::a_job;
+using test::a_node;
+using test::add_running;
+
+constexpr double kNow_s = 1'000'000;
+
+test::JobBuilder in_queue(const std::string& name, const std::string& queue, double created_s) {
+  auto job = a_job(name).created(kNow_s - 1000 + created_s);
+  job.intent().expected_duration_s = 3600;
+  job.intent().queue = queue;
+  return job;
+}
+
+// Four nodes with four A100 each: vision owns 6 and may borrow 4, text owns 6, and 4 are of the
+// pool.
+class QueueSharesTest : public testing::Test {
+ protected:
+  QueueSharesTest() {
+    rulebook_.named["vision"].shares = {{"a100", {6, 4}}};
+    rulebook_.named["text"].shares = {{"A100", {6, 0}}};
+    options_.catalog = &catalog_;
+    options_.predictor = std::make_shared<const Predictor>(WorkloadProfiles{});
+    options_.now_wall_s = options_.now_steady_s = kNow_s;
+    options_.queues = &rulebook_;
+    for (const char* node : {"n1", "n2", "n3", "n4"})
+      cluster_.with(a_node(node).of("A100", 4));
+  }
+
+  Queue queue() {
+    snapshot_ = cluster_.build();
+    return make_queue(snapshot_, options_, menus_);
+  }
+
+  // Who starts now, in the order of the plan.
+  std::vector<std::string> starts(std::string_view policy = "default") {
+    Queue found = queue();
+    std::vector<std::string> names;
+    for (const Effect& effect : plan(found.state(), kNow_s, *parse_policy(policy)).effects)
+      if (effect.is_start()) names.push_back(found.task(effect.task).key.name);
+    return names;
+  }
+
+  void waits(const std::string& name, const std::string& queue, int gpus, double created_s) {
+    cluster_.with(in_queue(name, queue, created_s).gpus(gpus).waiting());
+  }
+  void runs(const std::string& name, const std::string& queue, int gpus, const std::string& node,
+            double started_s) {
+    add_running(cluster_, in_queue(name, queue, 0), name, gpus, node, "A100",
+                kNow_s - 600 + started_s);
+  }
+
+  const GpuCatalog catalog_ = default_gpu_catalog();
+  QueueRulebook rulebook_;
+  QueueOptions options_;
+  test::ClusterBuilder cluster_ = a_cluster();
+  ClusterSnapshot snapshot_;
+  TaskMenus menus_;
+};
+
+using Names = std::vector<std::string>;
+
+TEST_F(QueueSharesTest, AQueueGetsItsOwnAndWhatItMayBorrowAndThePool) {
+  for (int i = 0; i < 4; ++i)
+    waits("v" + std::to_string(i), "vision", 4, i);
+  EXPECT_EQ(starts(), (Names{"v0", "v1", "v2"})) << "6 + 4 and 2 of the pool: no room for a fourth";
+  waits("t0", "text", 4, 10);
+  EXPECT_EQ(starts(), (Names{"v0", "v1", "v2", "t0"})) << "its own are free";
+}
+
+TEST_F(QueueSharesTest, WhoHasNoShareUsesThePool) {
+  for (int i = 0; i < 3; ++i)
+    waits("o" + std::to_string(i), "other", 2, i);
+  waits("p0", "another", 1, 10);
+  EXPECT_EQ(starts(), (Names{"o0", "o1"})) << "the pool is one, for all of them";
+  rulebook_.named["text"].shares.clear();
+  EXPECT_EQ(starts(), (Names{"o0", "o1", "o2", "p0"})) << "what nobody owns any more is the pool's";
+}
+
+TEST_F(QueueSharesTest, AStrictPolicyGoesOnBehindAQueueWithoutRoom) {
+  waits("big", "other", 4, 0);
+  waits("more", "other", 4, 1);
+  waits("t0", "text", 4, 2);
+  EXPECT_EQ(starts("fifo"), (Names{"big", "t0"}));
+}
+
+TEST_F(QueueSharesTest, AShareOfOneTypeSaysNothingOfOthers) {
+  cluster_.with(a_node("h1").of("H100", 8));
+  waits("o0", "other", 8, 0);
+  EXPECT_EQ(starts(), (Names{"o0"}));
+}
+
+TEST_F(QueueSharesTest, PodsThatNobodyPlannedLeaveLessInThePool) {
+  cluster_.with(test::a_pod("notebook").gpus(3).on("n1"));
+  waits("o0", "other", 2, 0);
+  waits("o1", "other", 1, 1);
+  EXPECT_EQ(starts(), (Names{"o1"}));
+}
+
+TEST_F(QueueSharesTest, SoManyTasksOfAQueueRunAtATime) {
+  rulebook_.named["text"].max_running = 2;
+  runs("t0", "text", 1, "n1", 0);
+  waits("t1", "text", 1, 0);
+  waits("t2", "text", 1, 1);
+  EXPECT_EQ(starts(), (Names{"t1"}));
+}
+
+TEST_F(QueueSharesTest, TheLedgerTellsWhatIsUsedInTheOrderOfTheStarts) {
+  runs("v0", "vision", 4, "n1", 0);
+  runs("v1", "vision", 4, "n2", 1);
+  runs("v2", "vision", 4, "n3", 2);
+  runs("o0", "other", 1, "n4", 3);
+  const ShareLedger ledger = share_ledger(queue(), rulebook_, catalog_);
+  ASSERT_EQ(ledger.types.size(), 1U);
+  EXPECT_EQ(ledger.types[0].gpu_type, "A100");
+  EXPECT_EQ(ledger.types[0].gpus, 16);
+  EXPECT_EQ(ledger.types[0].owned, 12);
+  EXPECT_EQ(ledger.types[0].pool, 4);
+  EXPECT_EQ(ledger.types[0].pool_in_use, 3);
+  ASSERT_EQ(ledger.lines.size(), 3U);
+  const ShareLine& other = ledger.lines[0];
+  EXPECT_EQ(other.queue, "default") << "a queue that nobody configured is of its namespace";
+  EXPECT_EQ(other.of_pool, 1);
+  EXPECT_EQ(ledger.lines[1].queue, "text");
+  EXPECT_EQ(ledger.lines[1].own, 0);
+  const ShareLine& vision = ledger.lines[2];
+  EXPECT_EQ(vision.share, (GpuShare{6, 4}));
+  EXPECT_EQ(vision.own, 6);
+  EXPECT_EQ(vision.borrowed, 4);
+  EXPECT_EQ(vision.of_pool, 2);
+  rulebook_.named.clear();
+  EXPECT_TRUE(share_ledger(queue(), rulebook_, catalog_).types.empty());
+}
+
+// Shares that were made smaller stop nobody.
+TEST_F(QueueSharesTest, WhoRunsBeyondItsShareGoesOnAndStartsNothing) {
+  runs("v0", "vision", 4, "n1", 0);
+  runs("v1", "vision", 4, "n2", 1);
+  rulebook_.named["vision"].shares = {{"A100", {2, 0}}};
+  waits("v2", "vision", 1, 0);
+  waits("t0", "text", 4, 1);
+  EXPECT_EQ(starts(), (Names{"v2", "t0"})) << "of 8 in the pool it uses 7";
+  waits("v3", "vision", 2, 0);
+  EXPECT_EQ(starts(), (Names{"v2", "t0"}));
+}
+
+TEST_F(QueueSharesTest, WhyATaskWaitsForItsShareIsSaid) {
+  rulebook_.named["vision"].shares = {{"A100", {10, 0}}};
+  waits("o0", "other", 1, 0);
+  const Queue found = queue();
+  EXPECT_FALSE(found.state().may_use_any(0));
+  const auto blockers =
+      explain({snapshot_, found, 0, catalog_, kNow_s, kNow_s}, reason::kShareExceeded);
+  ASSERT_FALSE(blockers.empty());
+  EXPECT_EQ(blockers.front().reason, reason::kShareExceeded);
+  EXPECT_EQ(blockers.front().detail, "default");
+}
+
+}  // namespace
+}  // namespace slackline::core
