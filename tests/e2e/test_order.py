@@ -31,11 +31,6 @@ class OrderTest(QueuedCase):
     gpus_per_node = 4
     settings = QUEUES
 
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.written = cls.daemon.config.read_text()
-
     # ---- rules per queue, and a file that changes ----------------------------------------------
 
     def test_a_changed_file_is_obeyed_without_a_restart(self):
@@ -250,18 +245,6 @@ class OrderTest(QueuedCase):
             [slackline_binary(), *question, "-s", self.daemon.api_url], text=True, capture_output=True, check=False
         )
         return done.stdout + done.stderr
-
-    def change_file(self, text):
-        """As kubectl and editors do: beside it, then renamed over it."""
-        beside = self.daemon.config.with_suffix(".new")
-        beside.write_text(text)
-        os.replace(beside, self.daemon.config)
-
-    def wait_reloads(self, result, least):
-        self.cluster.wait(
-            lambda: self.daemon.total("slackline_config_reloads_total", result=result) >= least,
-            20, f"{least} {result}",
-        )  # fmt: skip
 
     def pod_of(self, job):
         return next(iter(self.cluster.pods_of(job, TEAM)), None)

@@ -2,6 +2,7 @@
 manifests say, webhook included, two namespaces, and words about them."""
 
 import json
+import os
 import unittest
 
 from support.active import start_active
@@ -25,6 +26,7 @@ class QueuedCase(unittest.TestCase):
         cls.cluster.add_gpu_nodes(cls.nodes, cls.gpus_per_node, "K80", prefix="k80")
         cls.cluster.add_namespace(OTHERS)
         cls.daemon = start_active(cls.cluster, TEAM, settings=cls.settings)
+        cls.written = cls.daemon.config.read_text()
 
     def setUp(self):
         self.addCleanup(self.clean)
@@ -46,3 +48,15 @@ class QueuedCase(unittest.TestCase):
 
     def wait_reason(self, name, reason):
         self.cluster.wait(lambda: self.rows().get(name, {}).get("reason") == reason, 30, f"{name} to wait: {reason}")
+
+    def change_file(self, text):
+        """As kubectl and editors do: beside it, then renamed over it."""
+        beside = self.daemon.config.with_suffix(".new")
+        beside.write_text(text)
+        os.replace(beside, self.daemon.config)
+
+    def wait_reloads(self, result, least):
+        self.cluster.wait(
+            lambda: self.daemon.total("slackline_config_reloads_total", result=result) >= least,
+            20, f"{least} {result}",
+        )  # fmt: skip

@@ -152,7 +152,9 @@ std::shared_ptr<const Shares> make_shares(const QueueRulebook& rulebook,
   shares->types = names.types();
   shares->gpus.resize(names.types().size());
   for (PoolIndex pool = 0; pool < pools.size(); ++pool) {
-    const std::uint32_t type = names.of_pool(pools[pool].pool.type);
+    const Pool& of = pools[pool].pool;
+    const std::uint32_t type =
+        catalog.is_whole(of.resource) ? names.of_pool(of.type) : Shares::kNoType;
     shares->type_of_pool.push_back(type);
     if (type != Shares::kNoType) shares->gpus[type] += free.total(pool);
   }

@@ -103,6 +103,13 @@ TEST_F(QueueSharesTest, AShareOfOneTypeSaysNothingOfOthers) {
   EXPECT_EQ(starts(), (Names{"o0"}));
 }
 
+TEST_F(QueueSharesTest, PartsOfGpusAreEverybodys) {
+  cluster_.with(a_node("m1").of("A100", 0).resource("nvidia.com/mig-1g.5gb", 7));
+  cluster_.with(in_queue("o0", "other", 0).gpus(5, "nvidia.com/mig-1g.5gb").waiting());
+  EXPECT_EQ(starts(), (Names{"o0"}));
+  EXPECT_EQ(share_ledger(queue(), rulebook_, catalog_).types[0].gpus, 16);
+}
+
 TEST_F(QueueSharesTest, PodsThatNobodyPlannedLeaveLessInThePool) {
   cluster_.with(test::a_pod("notebook").gpus(3).on("n1"));
   waits("o0", "other", 2, 0);

@@ -14,9 +14,8 @@
 
 namespace slackline::core {
 
-// A name accepts the GPU types that gpu-types would (core/planning/gpu_types.h). What is in use by
-// pods that nobody planned is of no pool. `accounts` by QueueNumber; null: nobody has a share or a
-// limit.
+// Of whole GPUs. A name accepts the GPU types that gpu-types would (core/planning/gpu_types.h).
+// `accounts` by QueueNumber; null: nobody has a share or a limit.
 std::shared_ptr<const Shares> make_shares(const QueueRulebook& rulebook,
                                           const std::vector<std::string>& accounts,
                                           const std::vector<QueuePool>& pools, const FreeGpus& free,

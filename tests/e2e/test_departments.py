@@ -1,0 +1,90 @@
+"""Two departments that own halves of a real cluster, borrow from each other, and whose shares change
+while everything runs."""
+
+import json
+import subprocess
+import unittest
+
+from support.daemon import slackline_binary
+from support.objects import TEAM, gpu_job
+from support.queued_case import QueuedCase
+
+SHARES = """queues:
+  - {name: vision, shares: {k80: {own: 4}}}
+  - {name: text, shares: {K80: {own: 4}}}
+"""
+
+
+def job(name, queue, gpus=4, pods=1):
+    return gpu_job(name, gpus=gpus, pods=pods, labels={"slackline.dev/queue": queue})
+
+
+class DepartmentsTest(QueuedCase):
+    nodes = 2
+    gpus_per_node = 4
+    settings = SHARES
+
+    def clean(self):
+        super().clean()
+        if self.daemon.config.read_text() != self.written:
+            self.give({})
+
+    def give(self, shares):
+        """Each queue named gets this share of K80s, in place of its own."""
+        text = self.written
+        for queue, share in shares.items():
+            line = next(line for line in SHARES.splitlines() if queue in line)
+            text = text.replace(line, f"  - {{name: {queue}, shares: {{K80: {share}}}}}")
+        loaded = self.daemon.total("slackline_config_reloads_total", result="loaded")
+        self.change_file(text)
+        self.wait_reloads("loaded", loaded + 1)
+
+    def share(self, queue):
+        items = json.loads(self.daemon.get("/v1/shares")[1])["items"]
+        return next(item for item in items if item.get("queue") == queue)
+
+    def wait_bound(self, *jobs):
+        for name in jobs:
+            self.cluster.wait_bound(name, timeout=60, namespace=TEAM)
+
+    def test_what_a_department_owns_is_kept_for_it(self):
+        self.apply(job("v1", "vision"), job("v2", "vision", gpus=1))
+        self.wait_bound("v1")
+        self.wait_reason("v2", "ShareExceeded")
+        self.assertIs(self.job("v2")["spec"]["suspend"], True)
+        said = subprocess.run(
+            [slackline_binary(), "shares", "-s", self.daemon.api_url], text=True, capture_output=True, check=True
+        ).stdout
+        self.assertIn("K80: 8 GPUs, 8 owned by queues; 0 of 0 in the pool are in use", said)
+        self.apply(job("t1", "text"))
+        self.wait_bound("t1")
+        self.assertEqual((self.share("vision")["ownInUse"], self.share("text")["ownInUse"]), (4, 4))
+        self.cluster.delete_all("job", TEAM)
+
+    def test_shares_change_while_everything_runs_and_nobody_is_stopped(self):
+        self.apply(job("v1", "vision"), job("v2", "vision"))
+        self.wait_bound("v1")
+        self.wait_reason("v2", "ShareExceeded")
+        self.give({"vision": "{own: 4, borrow: 4}"})
+        self.wait_bound("v2")
+        self.cluster.wait(lambda: self.share("vision")["borrowed"] == 4, 20, "the ledger to tell what is borrowed")
+        running = {name: self.job(name)["status"].get("startTime") for name in ("v1", "v2")}
+        self.give({"vision": "{own: 1}"})
+        self.apply(job("v3", "vision", gpus=1))
+        self.wait_reason("v3", "ShareExceeded")
+        for name, since in running.items():
+            self.assertEqual(self.job(name)["status"].get("startTime"), since, name)
+            self.assertNotIn("slackline.dev/preemptions", self.job(name)["metadata"]["annotations"])
+
+    def test_a_gang_starts_on_own_and_borrowed_gpus_or_not_at_all(self):
+        self.give({"vision": "{own: 4, borrow: 3}", "text": "{own: 4}"})
+        self.apply(job("gang", "vision", gpus=4, pods=2))
+        self.wait_reason("gang", "ShareExceeded")
+        self.assertEqual(self.cluster.pods_of("gang", TEAM), [])
+        self.give({"vision": "{own: 4, borrow: 4}"})
+        self.cluster.wait_bound("gang", 2, timeout=60, namespace=TEAM)
+        self.assertEqual(self.share("vision")["borrowed"], 4)
+
+
+if __name__ == "__main__":
+    unittest.main()
