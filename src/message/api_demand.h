@@ -7,7 +7,7 @@ namespace slackline {
 
 struct ApiDemand {
   std::string verb;      // get, create, update, delete; use
-  std::string resource;  // tasks, queue, nodes ...; qosclasses
+  std::string resource;  // tasks, queue, nodes ...; qosclasses, queues
   std::string ns;        // empty: in all namespaces
   std::string name{};    // of one object; empty: any
   // Every ServiceAccount of `ns` may, and nobody else: it is not a right that is granted.

@@ -39,6 +39,8 @@ struct QueueRow {
   std::shared_ptr<const Job> job{};            // null: pods carry the plan
   TaskState state = TaskState::kWaiting;
   std::string reason;  // why it waits; empty = it has a plan, and room for it
+  // Of a run whose queue has a share of its GPU type: "private", "borrowed" or "pool"; else empty.
+  std::string_view share{};
   double created_s = 0;
   double age_s = 0;  // since then
   std::optional<double> deadline_s;

@@ -76,6 +76,26 @@ class DepartmentsTest(QueuedCase):
             self.assertEqual(self.job(name)["status"].get("startTime"), since, name)
             self.assertNotIn("slackline.dev/preemptions", self.job(name)["metadata"]["annotations"])
 
+    def test_a_queue_with_a_share_needs_a_right(self):
+        kubectl = self.cluster.kubectl
+        kubectl("create", "role", "jobs", "--verb=create", "--resource=jobs.batch", "-n", TEAM)
+        kubectl("create", "rolebinding", "jane-jobs", "--role=jobs", "--user=jane", "-n", TEAM)
+        code, said = self.cluster.try_create(job("hers", "vision"), "--as=jane")
+        self.assertNotEqual(code, 0)
+        self.assertIn('needs the right to "use" queues/vision', said)
+        self.assertIn("(QueueNotAllowed)", said)
+        may = {"apiGroups": ["slackline.dev"], "resources": ["queues"], "resourceNames": ["vision"], "verbs": ["use"]}
+        role = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role",
+                "metadata": {"name": "use-vision", "namespace": TEAM}, "rules": [may]}  # fmt: skip
+        self.apply(role)
+        kubectl("create", "rolebinding", "jane-vision", "--role=use-vision", "--user=jane", "-n", TEAM)
+        self.cluster.wait(
+            lambda: self.cluster.try_create(job("hers", "vision"), "--as=jane")[0] == 0, 20, "the right to be seen"
+        )
+        self.wait_bound("hers")
+        row = self.rows()["hers"]
+        self.assertEqual((row["state"], row["share"]), ("running", "private"))
+
     def test_a_gang_starts_on_own_and_borrowed_gpus_or_not_at_all(self):
         self.give({"vision": "{own: 4, borrow: 3}", "text": "{own: 4}"})
         self.apply(job("gang", "vision", gpus=4, pods=2))

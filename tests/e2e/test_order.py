@@ -3,7 +3,6 @@ queue, a configuration that changes under the running daemon, Jobs that depend o
 pods that people write against the queue, and what only an autoscaler could serve."""
 
 import json
-import os
 import subprocess
 import unittest
 

@@ -29,7 +29,7 @@ int pick(Random& random, int low, int high) {
   return low + static_cast<int>(random.index(static_cast<std::uint64_t>(high - low + 1)));
 }
 
-struct Scene {
+struct ShareScene {
   std::vector<Pool> pools;
   TaskTable tasks;
   std::shared_ptr<Shares> shares = std::make_shared<Shares>();
@@ -53,9 +53,9 @@ PlanTask random_task(Random& random, const std::vector<Pool>& pools, std::int64_
   return task;
 }
 
-Scene random_scene(std::uint64_t seed) {
+ShareScene random_share_scene(std::uint64_t seed) {
   Random random(seed);
-  Scene scene;
+  ShareScene scene;
   for (int i = 0; i < 2; ++i)
     scene.pools.push_back(
         {GpuType("type" + std::to_string(i)), "", pick(random, 1, 4), pick(random, 1, 4), 1.0 + i});
@@ -83,7 +83,7 @@ Scene random_scene(std::uint64_t seed) {
   return scene;
 }
 
-PlanState state_of(const Scene& scene, bool shared) {
+PlanState state_of(const ShareScene& scene, bool shared) {
   PlanState state(scene.tasks, FreeGpus(scene.pools));
   if (shared) state.share_by(scene.shares);
   return state;
@@ -92,7 +92,7 @@ PlanState state_of(const Scene& scene, bool shared) {
 // Keeps its own books, by queue and type.
 class Auditor {
  public:
-  explicit Auditor(const Scene& scene) : scene_(scene) {}
+  explicit Auditor(const ShareScene& scene) : scene_(scene) {}
 
   void read(RunEvent event, TaskIndex task, const Run& run) {
     const PlanTask& planned = scene_.tasks[task];
@@ -117,7 +117,7 @@ class Auditor {
   int starts() const { return starts_; }
 
  private:
-  const Scene& scene_;
+  const ShareScene& scene_;
   std::map<std::pair<QueueNumber, PoolIndex>, std::int64_t> used_;
   std::map<QueueNumber, std::int64_t> running_;
   int starts_ = 0;
@@ -125,7 +125,8 @@ class Auditor {
 
 using Story = std::vector<std::tuple<double, RunEvent, TaskIndex, ChoiceIndex>>;
 
-Story play_out(PlanState& state, const Scene& scene, const std::string& policy, Auditor* auditor) {
+Story play_out(PlanState& state, const ShareScene& scene, const std::string& policy,
+               Auditor* auditor) {
   Story story;
   PlayHooks hooks;
   hooks.work_s = [&](TaskIndex task, const Run& run) {
@@ -148,7 +149,7 @@ TEST(ShareProperty, NoPolicyExceedsThePoolOrWhatMayRun) {
   for (const std::string& policy : every_policy())
     for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
       SCOPED_TRACE(policy + ", seed " + std::to_string(seed));
-      const Scene scene = random_scene(seed);
+      const ShareScene scene = random_share_scene(seed);
       Auditor auditor(scene);
       PlanState state = state_of(scene, true);
       play_out(state, scene, policy, &auditor);
@@ -165,7 +166,7 @@ TEST(ShareProperty, WhereThePoolIsEverythingNothingChanges) {
   for (const std::string& policy : every_policy())
     for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
       SCOPED_TRACE(policy + ", seed " + std::to_string(seed));
-      const Scene scene = random_scene(seed);
+      const ShareScene scene = random_share_scene(seed);
       scene.shares->owned = {0, 0};
       scene.shares->of_queue.clear();
       PlanState shared = state_of(scene, true);

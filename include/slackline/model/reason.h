@@ -74,6 +74,7 @@ inline constexpr std::string_view kUnknownClass = "UnknownClass";
 inline constexpr std::string_view kUnreadable = "Unreadable";
 inline constexpr std::string_view kDeadlinePast = "DeadlinePast";
 inline constexpr std::string_view kUrgentNotAllowed = "UrgentNotAllowed";
+inline constexpr std::string_view kQueueNotAllowed = "QueueNotAllowed";
 inline constexpr std::string_view kQueueFull = "QueueFull";
 
 }  // namespace reason
@@ -86,7 +87,7 @@ struct ReasonFact {
   std::string_view meaning;  // a clause for people, without a full stop
 };
 
-inline constexpr std::array<ReasonFact, 59> kReasons = {{
+inline constexpr std::array<ReasonFact, 60> kReasons = {{
     {reason::kWaitsItsTurn, ReasonUse::kWaits, "the GPUs it accepts go to others first"},
     {reason::kGpuTypeAbsent, ReasonUse::kWaits, "no usable node has a GPU of a type it accepts"},
     {reason::kNoNodeFits, ReasonUse::kWaits, "no usable node could take its pods, even empty"},
@@ -183,6 +184,8 @@ inline constexpr std::array<ReasonFact, 59> kReasons = {{
     {reason::kDeadlinePast, ReasonUse::kRefused, "its deadline has passed already"},
     {reason::kUrgentNotAllowed, ReasonUse::kRefused,
      "whoever submits it has no right to be urgent in its namespace"},
+    {reason::kQueueNotAllowed, ReasonUse::kRefused,
+     "the user may not use a queue that has a share of the GPUs"},
     {reason::kQueueFull, ReasonUse::kRefused,
      "as many tasks wait in its queue as maxPending allows"},
 }};

@@ -11,6 +11,7 @@
 #include "slackline/base/duration.h"
 #include "slackline/base/saturating.h"
 #include "slackline/core/cluster/predicates.h"
+#include "slackline/core/cluster/queue_shares.h"
 #include "slackline/core/cluster/resizing.h"
 #include "slackline/core/cluster/room_wait.h"
 #include "slackline/core/cluster/run_progress.h"
@@ -64,7 +65,8 @@ class RowMaker {
         planner_(planner),
         book_(book),
         room_waits_(*sight.snapshot, sight.queue, sight.now_s),
-        resizer_(*sight.snapshot, sight.options) {}
+        resizer_(*sight.snapshot, sight.options),
+        shares_(core::share_kinds(sight.queue)) {}
 
   std::vector<QueueRow> make() {
     std::vector<QueueRow> rows;
@@ -84,6 +86,7 @@ class RowMaker {
     const core::QueueTask& task = queue_.task(index);
     const core::PlacementMenu& menu = *queue_.state().tasks()[index].menu;
     QueueRow row = as_written(task, sight_.now_s);
+    row.share = shares_[index];
     if (task.deadline_s && task.length_known() && !menu.empty())
       row.slack_s = *task.deadline_s - sight_.now_s - queue_.state().fastest_lat_s(index);
     row.nodes = nodes_of(task);
@@ -269,6 +272,7 @@ class RowMaker {
   const core::ForecastBook& book_;
   const core::RoomWaits room_waits_;
   const core::Resizer resizer_;
+  const std::vector<std::string_view> shares_;  // by task
   std::map<const core::EligibleNodes*, bool> barred_;
 };
 

@@ -32,8 +32,8 @@ class Predictor;
 
 namespace slackline::control {
 
-// Whether this user may `use` qosclasses/urgent in the namespace.
-enum class UrgentRight { kGranted, kDenied, kUnknown };
+// Whether this user may `use` something of the group slackline.dev in the namespace.
+enum class UseRight { kGranted, kDenied, kUnknown };
 
 // The input of a decision. Pointers are required and outlive the call.
 // Nothing is predicted from a snapshot that is not trusted.
@@ -43,12 +43,14 @@ struct AdmissionFacts : core::Situation {
   std::string own_user{};                               // may write Slackline's keys
   const MessageAuthenticator* authenticator = nullptr;  // signs proofs; null or without a key: none
   std::string nonce{};                                  // of the proof that may be written
-  std::string workload_url{};  // where pods reach REST; empty: they are not told
-  std::string workload_ca{};   // PEM that they trust there; empty: they know it otherwise
-  UrgentRight urgent = UrgentRight::kUnknown;
-  std::string urgent_detail{};        // why it is unknown
-  std::int64_t max_pending = 0;       // 0 = no limit
-  std::int64_t pending_in_queue = 0;  // tasks that wait in its queue, without itself
+  std::string workload_url{};            // where pods reach REST; empty: they are not told
+  std::string workload_ca{};             // PEM that they trust there; empty: they know it otherwise
+  UseRight urgent = UseRight::kUnknown;  // qosclasses/urgent
+  std::string urgent_detail{};           // why it is unknown
+  UseRight queue = UseRight::kUnknown;   // queues/NAME
+  std::string queue_detail{};            // the same
+  std::int64_t max_pending = 0;          // 0 = no limit
+  std::int64_t pending_in_queue = 0;     // tasks that wait in its queue, without itself
 };
 
 AdmissionDecision decide_admission(const AdmissionReview& review, AdmissionStage stage,
@@ -56,6 +58,10 @@ AdmissionDecision decide_admission(const AdmissionReview& review, AdmissionStage
 
 // True if the decision reads AdmissionFacts::urgent.
 bool asks_for_urgent(const AdmissionReview& review, const AdmissionFacts& facts);
+
+// The queue with a share that the object would be counted for, though it is not its namespace: the
+// decision reads AdmissionFacts::queue. Empty: there is none.
+std::string share_to_use(const AdmissionReview& review, const AdmissionFacts& facts);
 
 // The queue whose waiting tasks must be counted; empty if the decision does not need them.
 std::string queue_to_count(const AdmissionReview& review, const AdmissionFacts& facts);

@@ -66,6 +66,7 @@ class Checker {
     check_readable();
     check_deadline();
     check_urgent();
+    check_share();
     check_dependencies();
     check_queue();
     return std::move(refusals_);
@@ -153,8 +154,8 @@ class Checker {
   }
 
   void check_urgent() {
-    if (!asks_for_urgent(review_, facts_) || facts_.urgent == UrgentRight::kGranted) return;
-    if (facts_.urgent == UrgentRight::kDenied)
+    if (!asks_for_urgent(review_, facts_) || facts_.urgent == UseRight::kGranted) return;
+    if (facts_.urgent == UseRight::kDenied)
       return refuse(reason::kUrgentNotAllowed,
                     format("{}: urgent needs the right to \"use\" qosclasses/urgent of the group "
                            "slackline.dev in namespace {}; ask for it, or write prior or normal",
@@ -163,6 +164,22 @@ class Checker {
            format("{}: the API server could not be asked whether you may use "
                   "urgent ({}); try again, or write prior or normal",
                   contract::kQosClass, printable(facts_.urgent_detail, 120)));
+  }
+
+  void check_share() {
+    const std::string queue = share_to_use(review_, facts_);
+    if (queue.empty() || facts_.queue == UseRight::kGranted) return;
+    const std::string shown = printable(queue, 64);
+    if (facts_.queue == UseRight::kDenied)
+      return refuse(reason::kQueueNotAllowed,
+                    format("{}: queue {} has a share of the GPUs and needs the right to \"use\" "
+                           "queues/{} of the group slackline.dev in namespace {}; ask for it, or "
+                           "leave the label out",
+                           contract::kGate, shown, shown, review_.ns));
+    refuse(reason::kQueueNotAllowed,
+           format("{}: the API server could not be asked whether you may use queue {} ({}); try "
+                  "again, or leave the label out",
+                  contract::kGate, shown, printable(facts_.queue_detail, 120)));
   }
 
   // Only among the Jobs in the cache; a cycle that arises otherwise waits with that reason.

@@ -71,8 +71,10 @@ std::optional<AdmittedNote> proof_for(const AdmissionReview& review, const Admis
     return std::nullopt;
   const TaskIntent intent = intent_of(review);
   const QosClass qos = class_of(intent);
-  if (qos == QosClass::kUrgent && facts.urgent != UrgentRight::kGranted &&
+  if (qos == QosClass::kUrgent && facts.urgent != UseRight::kGranted &&
       !was_proven_urgent(review, facts))
+    return std::nullopt;
+  if (!share_to_use(review, facts).empty() && facts.queue != UseRight::kGranted)
     return std::nullopt;
   return sign_admission(*facts.authenticator, review.ns, review.user.name, qos,
                         queue_of(intent, review.ns), facts.nonce);

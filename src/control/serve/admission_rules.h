@@ -18,8 +18,9 @@ AdmissionChanges changes_of(const AdmissionReview& review, const AdmissionChange
 
 // The refusals with their texts, in this order: ReservedKey (Slackline's keys, written by somebody
 // else), UnknownClass, Unreadable (a shape, a duration, a time, a list of GPU types or of Jobs),
-// DeadlinePast, UrgentNotAllowed, DependencyCycle, QueueFull. On an update only what it changes is
-// judged. `desired`: Slackline's keys may have the values that Slackline would write.
+// DeadlinePast, UrgentNotAllowed, QueueNotAllowed, DependencyCycle, QueueFull. On an update only
+// what it changes is judged. `desired`: Slackline's keys may have the values that Slackline would
+// write.
 std::vector<Refusal> find_refusals(const AdmissionReview& review, const AdmissionFacts& facts,
                                    const AdmissionChanges& desired);
 

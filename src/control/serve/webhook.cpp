@@ -23,9 +23,9 @@ AdmissionDecision only_advice(AdmissionDecision decision) {
   return decision;
 }
 
-UrgentRight right_of(Rights::Verdict verdict) {
-  if (verdict == Rights::Verdict::kAllowed) return UrgentRight::kGranted;
-  return verdict == Rights::Verdict::kForbidden ? UrgentRight::kDenied : UrgentRight::kUnknown;
+UseRight right_of(Rights::Verdict verdict) {
+  if (verdict == Rights::Verdict::kAllowed) return UseRight::kGranted;
+  return verdict == Rights::Verdict::kForbidden ? UseRight::kDenied : UseRight::kUnknown;
 }
 
 // An object whose name is generated has none before it is validated.
@@ -81,7 +81,16 @@ void Webhook::ask_for_urgent(const AdmissionReview& review, AdmissionFacts& fact
                                 .ns = review.ns,
                                 .name = std::string(to_string(QosClass::kUrgent))});
   facts.urgent = right_of(answer.verdict);
-  if (facts.urgent == UrgentRight::kUnknown) facts.urgent_detail = std::move(answer.detail);
+  if (facts.urgent == UseRight::kUnknown) facts.urgent_detail = std::move(answer.detail);
+}
+
+void Webhook::ask_for_share(const AdmissionReview& review, AdmissionFacts& facts) {
+  const std::string queue = share_to_use(review, facts);
+  if (queue.empty()) return;
+  Rights::Answer answer = rights_.may(
+      review.user, {.verb = "use", .resource = "queues", .ns = review.ns, .name = queue});
+  facts.queue = right_of(answer.verdict);
+  if (facts.queue == UseRight::kUnknown) facts.queue_detail = std::move(answer.detail);
 }
 
 AdmissionDecision Webhook::answer(const AdmissionReview& review, AdmissionStage stage) {
@@ -92,6 +101,7 @@ AdmissionDecision Webhook::answer(const AdmissionReview& review, AdmissionStage 
   const KnownPtr known = known_.get();
   AdmissionFacts facts = gather(review, *snapshot, *known, *settings_.get());
   ask_for_urgent(review, facts);
+  ask_for_share(review, facts);
   AdmissionDecision decision = decide_admission(review, stage, facts);
   if (mode == Mode::kAdvise) return only_advice(std::move(decision));
   // Validation is the last step before the object is stored.
@@ -106,7 +116,7 @@ AdmissionDecision Webhook::foretell(const AdmissionReview& review) {
   const SnapshotPtr snapshot = source_.snapshot();
   const KnownPtr known = known_.get();
   AdmissionFacts facts = gather(review, *snapshot, *known, *settings_.get());
-  facts.urgent = UrgentRight::kGranted;
+  facts.urgent = facts.queue = UseRight::kGranted;
   AdmissionDecision decision = decide_admission(review, AdmissionStage::kMutate, facts);
   return decision.refusal ? decision : decide_admission(review, AdmissionStage::kValidate, facts);
 }

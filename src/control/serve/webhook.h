@@ -2,8 +2,9 @@
 // (admission.h), and does what the mode allows: nothing in shadow mode, warnings in advise mode
 // (what would be refused included), everything in active mode.
 //
-// The one thing it asks of the API server is whether a user may use the class `urgent`, at most
-// every ten seconds a user and namespace; without an answer urgent is refused, and only urgent.
+// It asks the API server only whether a user may use the class `urgent`, or a queue that has a
+// share of the GPUs, at most every ten seconds a user and namespace; without an answer these are
+// refused, and only these.
 //
 // Thread-safety: any method from any thread; answer() may block for cluster::kReviewTimeout_s.
 #pragma once
@@ -45,13 +46,14 @@ class Webhook {
 
   AdmissionDecision answer(const AdmissionReview& review, AdmissionStage stage);
   // What active mode would say of an object that is created now, whether or not its namespace is
-  // managed. Nothing is noted; that its user may use `urgent` is assumed.
+  // managed. Nothing is noted; that its user may use what it names is assumed.
   AdmissionDecision foretell(const AdmissionReview& review);
 
  private:
   AdmissionFacts gather(const AdmissionReview& review, const ClusterSnapshot& snapshot,
                         const Known& known, const Settings& settings);
   void ask_for_urgent(const AdmissionReview& review, AdmissionFacts& facts);
+  void ask_for_share(const AdmissionReview& review, AdmissionFacts& facts);
 
   const Published<Settings>& settings_;
   const DecisionOptions& decisions_;

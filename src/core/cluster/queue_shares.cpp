@@ -75,11 +75,14 @@ std::int64_t owned(const QueueRulebook& rulebook, const NamedTypes& names, std::
 // Labels runs in the order of their starts.
 class LedgerMaker {
  public:
-  LedgerMaker(const Queue& queue, const Shares& shares) : queue_(queue), shares_(shares) {}
-
-  ShareLedger make(const QueueRulebook& rulebook, const NamedTypes& names) {
+  LedgerMaker(const Queue& queue, const Shares& shares) : queue_(queue), shares_(shares) {
     for (const TaskIndex task : queue_.state().running())
       count(task);
+  }
+
+  const std::vector<std::string_view>& kinds() const { return kinds_; }
+
+  ShareLedger make(const QueueRulebook& rulebook, const NamedTypes& names) {
     ShareLedger ledger;
     for (std::uint32_t type = 0; type < shares_.types.size(); ++type)
       ledger.types.push_back({shares_.types[type], shares_.gpus[type], shares_.owned[type],
@@ -116,6 +119,9 @@ class LedgerMaker {
     line.own += own;
     line.borrowed += borrowed;
     line.of_pool += choice.gpus - own - borrowed;
+    kinds_[task] = own == choice.gpus              ? "private"
+                   : own + borrowed == choice.gpus ? "borrowed"
+                                                   : "pool";
   }
 
   void add_idle_shares(const QueueRulebook& rulebook, const NamedTypes& names) {
@@ -132,6 +138,8 @@ class LedgerMaker {
   std::vector<std::int64_t> borrowed_ = own_;
   std::vector<std::int64_t> of_pool_ = own_;
   std::map<std::pair<std::string, std::uint32_t>, ShareLine> lines_;
+  std::vector<std::string_view> kinds_ =
+      std::vector<std::string_view>(queue_.state().tasks().size());
 };
 
 bool limits_running(const QueueRulebook& rulebook) {
@@ -170,6 +178,12 @@ ShareLedger share_ledger(const Queue& queue, const QueueRulebook& rulebook,
   const Shares* shares = queue.state().shares().shares();
   if (shares == nullptr || shares->types.empty()) return {};
   return LedgerMaker(queue, *shares).make(rulebook, NamedTypes(rulebook, catalog));
+}
+
+std::vector<std::string_view> share_kinds(const Queue& queue) {
+  const Shares* shares = queue.state().shares().shares();
+  if (shares == nullptr) return std::vector<std::string_view>(queue.state().tasks().size());
+  return LedgerMaker(queue, *shares).kinds();
 }
 
 }  // namespace slackline::core

@@ -145,6 +145,12 @@ QueueColumns who_waits() {
           .one_of(task_state_names())
           .cell("~STATE"),
       C(
+          "share", [](Row row) { return if_any(std::string(row.share)); },
+          "Of a run: whose the GPUs are that it uses, its queue's own, borrowed ones, or the "
+          "pool's; "
+          "absent: nobody has a share of that type")
+          .one_of({"private", "borrowed", "pool"}),
+      C(
           "reason", [](Row row) { return if_any(row.reason); },
           "Why it waits: docs/reasons/CODE.md")
           .one_of(reasons_of(ReasonUse::kWaits))

@@ -69,7 +69,7 @@ class AdmissionCareTest : public AdmissionTest {
 // ---- rights on both objects --------------------------------------------------------------------
 
 TEST_F(AdmissionCareTest, AJobCannotBecomeUrgentByLosingItsLabel) {
-  facts.urgent = UrgentRight::kDenied;
+  facts.urgent = UseRight::kDenied;
   const ReviewText dropped = change(waiting(""), waiting(kUrgent, false));
   EXPECT_THAT(refusal(dropped), HasSubstr("UrgentNotAllowed"));
   const AdmissionDecision decision = mutate(dropped);
@@ -86,7 +86,7 @@ TEST_F(AdmissionCareTest, AJobCannotBecomeUrgentByLosingItsLabel) {
 }
 
 TEST_F(AdmissionCareTest, APodCannotBecomeUrgentByLosingItsLabel) {
-  facts.urgent = UrgentRight::kDenied;
+  facts.urgent = UseRight::kDenied;
   ReviewText after = gated(kUrgent);
   after.metadata = annotations(kUrgent);
   after.pod_spec = R"("schedulerName":"gpu-scheduler")";
@@ -201,7 +201,7 @@ TEST_F(AdmissionCareTest, AnotherClassOrQueueIsProvenAnew) {
 }
 
 TEST_F(AdmissionCareTest, UrgentIsSignedOnlyWhereItWasGranted) {
-  facts.urgent = UrgentRight::kDenied;
+  facts.urgent = UseRight::kDenied;
   EXPECT_FALSE(mutate(job(kUrgent)).changes.admitted);
   // Urgent while nobody judged it; now it moves to another queue.
   ReviewText moved = waiting(kUrgent);

@@ -334,16 +334,43 @@ TEST_F(AdmissionTest, AnExplicitDeadlineWinsOverALaterClass) {
 TEST_F(AdmissionTest, UrgentNeedsTheRight) {
   const ReviewText urgent = job(R"("slackline.dev/qos-class":"urgent")");
   EXPECT_TRUE(asks_for_urgent(decoded(test::job_review_text(urgent)), facts));
-  facts.urgent = UrgentRight::kDenied;
+  facts.urgent = UseRight::kDenied;
   EXPECT_THAT(refusal(urgent), AllOf(HasSubstr("UrgentNotAllowed"), HasSubstr("namespace team-a")));
-  facts.urgent = UrgentRight::kUnknown;
+  facts.urgent = UseRight::kUnknown;
   facts.urgent_detail = "timed out";
   EXPECT_THAT(refusal(urgent), AllOf(HasSubstr("UrgentNotAllowed"), HasSubstr("timed out")));
   EXPECT_THAT(refusal(update("", R"("slackline.dev/qos-class":"urgent")")),
               HasSubstr("UrgentNotAllowed"));
-  facts.urgent = UrgentRight::kGranted;
+  facts.urgent = UseRight::kGranted;
   EXPECT_EQ(refusal(urgent), "allowed");
   EXPECT_FALSE(asks_for_urgent(decoded(test::job_review_text()), facts));
+}
+
+TEST_F(AdmissionTest, AQueueWithAShareNeedsTheRightButInItsOwnNamespace) {
+  QueueRulebook queues;
+  queues.named["vision"].shares = {{"A100", {8, 0}}};
+  queues.named["plain"].max_pending = 100;
+  queues.named["team-a"].shares = {{"A100", {8, 0}}};
+  facts.queues = &queues;
+  facts.queue = UseRight::kDenied;
+  const auto in_queue = [](const std::string& queue) {
+    ReviewText text;
+    text.metadata = R"("labels":{"slackline.dev/queue":")" + queue + "\"}";
+    return text;
+  };
+  EXPECT_EQ(share_to_use(decoded(test::job_review_text(in_queue("vision"))), facts), "vision");
+  EXPECT_THAT(refusal(in_queue("vision")),
+              AllOf(HasSubstr("QueueNotAllowed"), HasSubstr("queues/vision"),
+                    HasSubstr("namespace team-a")));
+  EXPECT_EQ(refusal(in_queue("plain")), "allowed") << "a tag that gives no share";
+  EXPECT_EQ(refusal(in_queue("nobody-knows-it")), "allowed");
+  EXPECT_EQ(refusal(in_queue("team-a")), "allowed") << "the queue of its namespace";
+  EXPECT_EQ(refusal(ReviewText()), "allowed");
+  facts.queue = UseRight::kUnknown;
+  facts.queue_detail = "timed out";
+  EXPECT_THAT(refusal(in_queue("vision")), HasSubstr("timed out"));
+  facts.queue = UseRight::kGranted;
+  EXPECT_EQ(refusal(in_queue("vision")), "allowed");
 }
 
 TEST_F(AdmissionTest, APodBecomesUrgentOnlyWithTheRight) {
@@ -354,7 +381,7 @@ TEST_F(AdmissionTest, APodBecomesUrgentOnlyWithTheRight) {
   text.metadata =
       std::string(kAdmitted) + "," + annotations(R"("slackline.dev/qos-class":"urgent")");
   text.old_object = test::pod_text(old);
-  facts.urgent = UrgentRight::kDenied;
+  facts.urgent = UseRight::kDenied;
   const auto refused = decide(test::pod_review_text(text), AdmissionStage::kValidate).refusal;
   ASSERT_TRUE(refused);
   EXPECT_EQ(refused->reason.str(), "UrgentNotAllowed");

@@ -127,6 +127,22 @@ TEST_F(WebhookTest, UrgentIsAskedForOnceInAWhile) {
   EXPECT_EQ(reason(urgent()), "");
 }
 
+TEST_F(WebhookTest, WhoMayUseAQueueWithAShareIsAskedFor) {
+  Settings now;
+  now.queues.named["vision"].shares = {{"A100", {8, 0}}};
+  settings.set(now);
+  ReviewText text;
+  text.metadata = R"("labels":{"slackline.dev/queue":"vision"})";
+  reviewer.answer = false;
+  EXPECT_EQ(reason(review(text)), "QueueNotAllowed");
+  EXPECT_EQ(reason(review()), "") << "nobody is asked about the queue of the namespace";
+  EXPECT_EQ(reviewer.asked, 1);
+  clock.advance(3);
+  reviewer.answer = true;
+  EXPECT_EQ(reason(review(text)), "");
+  EXPECT_FALSE(webhook.foretell(review(text)).refusal);
+}
+
 TEST_F(WebhookTest, WhereTheRightCannotBeAskedUrgentIsRefusedWithTheReason) {
   reviewer.answer = fail(ErrorCode::kTimeout, "no answer within 0.5 s");
   const AdmissionDecision decision = webhook.answer(urgent(), AdmissionStage::kValidate);

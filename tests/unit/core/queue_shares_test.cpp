@@ -16,10 +16,10 @@ using test::a_job;
 using test::a_node;
 using test::add_running;
 
-constexpr double kNow_s = 1'000'000;
+constexpr double kSharedAt_s = 1'000'000;
 
 test::JobBuilder in_queue(const std::string& name, const std::string& queue, double created_s) {
-  auto job = a_job(name).created(kNow_s - 1000 + created_s);
+  auto job = a_job(name).created(kSharedAt_s - 1000 + created_s);
   job.intent().expected_duration_s = 3600;
   job.intent().queue = queue;
   return job;
@@ -34,7 +34,7 @@ class QueueSharesTest : public testing::Test {
     rulebook_.named["text"].shares = {{"A100", {6, 0}}};
     options_.catalog = &catalog_;
     options_.predictor = std::make_shared<const Predictor>(WorkloadProfiles{});
-    options_.now_wall_s = options_.now_steady_s = kNow_s;
+    options_.now_wall_s = options_.now_steady_s = kSharedAt_s;
     options_.queues = &rulebook_;
     for (const char* node : {"n1", "n2", "n3", "n4"})
       cluster_.with(a_node(node).of("A100", 4));
@@ -49,7 +49,7 @@ class QueueSharesTest : public testing::Test {
   std::vector<std::string> starts(std::string_view policy = "default") {
     Queue found = queue();
     std::vector<std::string> names;
-    for (const Effect& effect : plan(found.state(), kNow_s, *parse_policy(policy)).effects)
+    for (const Effect& effect : plan(found.state(), kSharedAt_s, *parse_policy(policy)).effects)
       if (effect.is_start()) names.push_back(found.task(effect.task).key.name);
     return names;
   }
@@ -60,7 +60,7 @@ class QueueSharesTest : public testing::Test {
   void runs(const std::string& name, const std::string& queue, int gpus, const std::string& node,
             double started_s) {
     add_running(cluster_, in_queue(name, queue, 0), name, gpus, node, "A100",
-                kNow_s - 600 + started_s);
+                kSharedAt_s - 600 + started_s);
   }
 
   const GpuCatalog catalog_ = default_gpu_catalog();
@@ -71,42 +71,44 @@ class QueueSharesTest : public testing::Test {
   TaskMenus menus_;
 };
 
-using Names = std::vector<std::string>;
+using Started = std::vector<std::string>;
 
 TEST_F(QueueSharesTest, AQueueGetsItsOwnAndWhatItMayBorrowAndThePool) {
   for (int i = 0; i < 4; ++i)
     waits("v" + std::to_string(i), "vision", 4, i);
-  EXPECT_EQ(starts(), (Names{"v0", "v1", "v2"})) << "6 + 4 and 2 of the pool: no room for a fourth";
+  EXPECT_EQ(starts(), (Started{"v0", "v1", "v2"}))
+      << "6 + 4 and 2 of the pool: no room for a fourth";
   waits("t0", "text", 4, 10);
-  EXPECT_EQ(starts(), (Names{"v0", "v1", "v2", "t0"})) << "its own are free";
+  EXPECT_EQ(starts(), (Started{"v0", "v1", "v2", "t0"})) << "its own are free";
 }
 
 TEST_F(QueueSharesTest, WhoHasNoShareUsesThePool) {
   for (int i = 0; i < 3; ++i)
     waits("o" + std::to_string(i), "other", 2, i);
   waits("p0", "another", 1, 10);
-  EXPECT_EQ(starts(), (Names{"o0", "o1"})) << "the pool is one, for all of them";
+  EXPECT_EQ(starts(), (Started{"o0", "o1"})) << "the pool is one, for all of them";
   rulebook_.named["text"].shares.clear();
-  EXPECT_EQ(starts(), (Names{"o0", "o1", "o2", "p0"})) << "what nobody owns any more is the pool's";
+  EXPECT_EQ(starts(), (Started{"o0", "o1", "o2", "p0"}))
+      << "what nobody owns any more is the pool's";
 }
 
 TEST_F(QueueSharesTest, AStrictPolicyGoesOnBehindAQueueWithoutRoom) {
   waits("big", "other", 4, 0);
   waits("more", "other", 4, 1);
   waits("t0", "text", 4, 2);
-  EXPECT_EQ(starts("fifo"), (Names{"big", "t0"}));
+  EXPECT_EQ(starts("fifo"), (Started{"big", "t0"}));
 }
 
 TEST_F(QueueSharesTest, AShareOfOneTypeSaysNothingOfOthers) {
   cluster_.with(a_node("h1").of("H100", 8));
   waits("o0", "other", 8, 0);
-  EXPECT_EQ(starts(), (Names{"o0"}));
+  EXPECT_EQ(starts(), (Started{"o0"}));
 }
 
 TEST_F(QueueSharesTest, PartsOfGpusAreEverybodys) {
   cluster_.with(a_node("m1").of("A100", 0).resource("nvidia.com/mig-1g.5gb", 7));
   cluster_.with(in_queue("o0", "other", 0).gpus(5, "nvidia.com/mig-1g.5gb").waiting());
-  EXPECT_EQ(starts(), (Names{"o0"}));
+  EXPECT_EQ(starts(), (Started{"o0"}));
   EXPECT_EQ(share_ledger(queue(), rulebook_, catalog_).types[0].gpus, 16);
 }
 
@@ -114,7 +116,7 @@ TEST_F(QueueSharesTest, PodsThatNobodyPlannedLeaveLessInThePool) {
   cluster_.with(test::a_pod("notebook").gpus(3).on("n1"));
   waits("o0", "other", 2, 0);
   waits("o1", "other", 1, 1);
-  EXPECT_EQ(starts(), (Names{"o1"}));
+  EXPECT_EQ(starts(), (Started{"o1"}));
 }
 
 TEST_F(QueueSharesTest, SoManyTasksOfAQueueRunAtATime) {
@@ -122,7 +124,7 @@ TEST_F(QueueSharesTest, SoManyTasksOfAQueueRunAtATime) {
   runs("t0", "text", 1, "n1", 0);
   waits("t1", "text", 1, 0);
   waits("t2", "text", 1, 1);
-  EXPECT_EQ(starts(), (Names{"t1"}));
+  EXPECT_EQ(starts(), (Started{"t1"}));
 }
 
 TEST_F(QueueSharesTest, TheLedgerTellsWhatIsUsedInTheOrderOfTheStarts) {
@@ -159,9 +161,9 @@ TEST_F(QueueSharesTest, WhoRunsBeyondItsShareGoesOnAndStartsNothing) {
   rulebook_.named["vision"].shares = {{"A100", {2, 0}}};
   waits("v2", "vision", 1, 0);
   waits("t0", "text", 4, 1);
-  EXPECT_EQ(starts(), (Names{"v2", "t0"})) << "of 8 in the pool it uses 7";
+  EXPECT_EQ(starts(), (Started{"v2", "t0"})) << "of 8 in the pool it uses 7";
   waits("v3", "vision", 2, 0);
-  EXPECT_EQ(starts(), (Names{"v2", "t0"}));
+  EXPECT_EQ(starts(), (Started{"v2", "t0"}));
 }
 
 TEST_F(QueueSharesTest, WhyATaskWaitsForItsShareIsSaid) {
@@ -170,7 +172,7 @@ TEST_F(QueueSharesTest, WhyATaskWaitsForItsShareIsSaid) {
   const Queue found = queue();
   EXPECT_FALSE(found.state().may_use_any(0));
   const auto blockers =
-      explain({snapshot_, found, 0, catalog_, kNow_s, kNow_s}, reason::kShareExceeded);
+      explain({snapshot_, found, 0, catalog_, kSharedAt_s, kSharedAt_s}, reason::kShareExceeded);
   ASSERT_FALSE(blockers.empty());
   EXPECT_EQ(blockers.front().reason, reason::kShareExceeded);
   EXPECT_EQ(blockers.front().detail, "default");

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "slackline/core/cluster/queue.h"
@@ -24,5 +25,9 @@ std::shared_ptr<const Shares> make_shares(const QueueRulebook& rulebook,
 // Empty where nobody has a share. Pure: the same queue gives the same ledger.
 ShareLedger share_ledger(const Queue& queue, const QueueRulebook& rulebook,
                          const GpuCatalog& catalog);
+
+// By task: "private" where all GPUs of a run are its queue's own, "pool" where any is of the pool,
+// else "borrowed"; empty where it does not run, or on GPUs that nobody has a share of.
+std::vector<std::string_view> share_kinds(const Queue& queue);
 
 }  // namespace slackline::core
