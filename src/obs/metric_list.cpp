@@ -29,6 +29,10 @@ constexpr auto kListed = std::to_array<ListedMetric>({
     {"slackline_queue_waiting", MetricKind::kGauge, "reason", "Tasks that wait, by reason.",
      "`NotLed`, `NodesLost`, `NotBound`, `PodsRejected` above zero for long "
      "([reasons](reasons/README.md))"},
+    {"slackline_share_gpus", MetricKind::kGauge, "queue,gpu_type,use",
+     "GPUs that the runs of a queue use: own, borrowed, or of the pool; of types of which a queue "
+     "has a share.",
+     "`use=\"borrowed\"` where owners wait ([shares](OPERATIONS.md#shares-of-the-gpus))"},
     {"slackline_unreviewed_jobs", MetricKind::kGauge, "",
      "Unfinished Jobs that the webhook should have queued since this replica leads, and has not "
      "seen.",

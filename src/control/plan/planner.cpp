@@ -10,6 +10,7 @@
 #include "slackline/base/text.h"
 #include "slackline/core/cluster/disrupted_jobs.h"
 #include "slackline/core/cluster/growth.h"
+#include "slackline/core/cluster/queue_shares.h"
 #include "slackline/core/cluster/unreviewed.h"
 #include "slackline/core/handover/begin_growth.h"
 #include "slackline/core/handover/begin_starts.h"
@@ -195,6 +196,7 @@ void Planner::plan(const Actuator::Overlay& seen, double changed_s) {
   changed_s_.reset();
   meters_.planned(ended_s - began_s);
   meters_.show_queue(queue);
+  meters_.show_shares(core::share_ledger(queue, settings->queues, options_.catalog));
   denied_room_.clear();
   for (const core::TaskIndex task : plan.denied_room)
     denied_room_.insert(queue.task(task).uid);

@@ -1,8 +1,10 @@
 #include "control/plan/planner_meters.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <set>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace slackline::control {
@@ -66,6 +68,25 @@ void PlannerMeters::show_budgets(const core::Queue& queue, const std::vector<dou
     }
     at->second.set(left_gpu_s[i]);
   }
+}
+
+void PlannerMeters::show_shares(const ShareLedger& ledger) {
+  for (auto& [key, gauge] : shares_)
+    gauge.set(0);
+  for (const ShareLine& line : ledger.lines)
+    for (const auto& [use, gpus] : {std::pair<const char*, std::int64_t>{"own", line.own},
+                                    {"borrowed", line.borrowed},
+                                    {"pool", line.of_pool}}) {
+      const std::array<std::string, 3> key = {line.queue, line.gpu_type, use};
+      auto at = shares_.find(key);
+      if (at == shares_.end())
+        at = shares_
+                 .emplace(key, metrics_.gauge("slackline_share_gpus", {{"queue", line.queue},
+                                                                       {"gpu_type", line.gpu_type},
+                                                                       {"use", use}}))
+                 .first;
+      at->second.set(static_cast<double>(gpus));
+    }
 }
 
 }  // namespace slackline::control

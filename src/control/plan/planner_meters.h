@@ -3,6 +3,7 @@
 // Not thread-safe, but for the scrape that reads them.
 #pragma once
 
+#include <array>
 #include <map>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "slackline/core/cluster/queue.h"
 #include "slackline/core/planning/plan.h"
 #include "slackline/model/own_write.h"
+#include "slackline/model/share_ledger.h"
 
 namespace slackline::control {
 
@@ -23,6 +25,7 @@ class PlannerMeters {
   void show_queue(const core::Queue& queue);
   // What each queue may still make others lose, GPU-seconds.
   void show_budgets(const core::Queue& queue, const std::vector<double>& left_gpu_s);
+  void show_shares(const ShareLedger& ledger);
   void show_unreviewed(std::size_t jobs) { unreviewed_.set(static_cast<double>(jobs)); }
   void planned(double took_s) { plan_duration_.observe(took_s); }
   void started(const std::vector<OwnWrite>& begun);  // what begin_starts() wants
@@ -38,6 +41,7 @@ class PlannerMeters {
   obs::Gauge unreviewed_;
   std::map<std::pair<std::string, std::string>, obs::Gauge> lengths_;  // by queue and class
   std::map<std::string, obs::Gauge> budgets_;                          // by queue
+  std::map<std::array<std::string, 3>, obs::Gauge> shares_;            // by queue, type and use
 };
 
 }  // namespace slackline::control
