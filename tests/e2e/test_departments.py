@@ -59,7 +59,8 @@ class DepartmentsTest(QueuedCase):
         self.apply(job("t1", "text"))
         self.wait_bound("t1")
         self.assertEqual((self.share("vision")["ownInUse"], self.share("text")["ownInUse"]), (4, 4))
-        self.cluster.delete_all("job", TEAM)
+        used = self.daemon.total("slackline_share_gpus", queue="vision", use="own")
+        self.assertEqual(used, 4)
 
     def test_shares_change_while_everything_runs_and_nobody_is_stopped(self):
         self.apply(job("v1", "vision"), job("v2", "vision"))

@@ -248,6 +248,7 @@ QueueRow a_waiting_task() {
 
 QueueRow a_planned_task() {
   QueueRow row;
+  row.share = "borrowed";
   row.key = {"team", "planned"};
   TaskIntent intent;
   intent.qos_class = QosClass::kUrgent;
@@ -506,6 +507,11 @@ TEST(RestRows, ReadAsTheyAlwaysDid) {
                             .state = "none",
                             .why = "it gives no batch-size"};
   all += every_form<CalibrationRow>("calibrations", {trial, none});
+  const ShareLedger ledger{{{"A100", 16, 20, 0, 3}, {"T4", 8, 4, 4, 1}},
+                           {{"vision", "A100", {8, 4}, 8, 2, 3}, {"", "A100", {}, 0, 0, 1}}};
+  all += every_form<ShareLine>("shares", ledger.lines);
+  all += one_form("shares", encode_one(ledger), preface_of(ledger));
+  all += one_form("no shares", encode_one(ShareLedger()), preface_of(ShareLedger()));
   const CalibrationView spent{42.5, 60};
   all += one_form("calibration", encode_one(spent), preface_of(spent));
   for (const EtaView& eta : {an_eta(), EtaView()})
