@@ -666,12 +666,18 @@ TEST(KubeDecode, ALimitRangeTellsWhatConcernsPods) {
       {"type":"Container","default":{"cpu":"2","nvidia.com/gpu":"1","ephemeral-storage":"1Gi"},
        "defaultRequest":{"cpu":"500m","memory":"x"}},
       {"type":"PersistentVolumeClaim","max":{"storage":"1Ti"}},
-      {"type":"Pod","min":{"memory":"1Ki"},"max":{"cpu":"8"}}]}})");
+      {"type":"Pod","min":{"memory":"1Ki"},"max":{"cpu":"8"},
+       "maxLimitRequestRatio":{"cpu":"1.5","memory":"2"}}]}})");
   using Amounts = std::vector<NamedAmount>;
   EXPECT_EQ(range.key, (ObjectKey{"team", "small"}));
   const LimitRange::Item container{false, Amounts{{"cpu", 500}},
                                    Amounts{{"cpu", 2000}, {"nvidia.com/gpu", 1}}};
-  const LimitRange::Item pod{true, {}, {}, Amounts{{"memory", 1024}}, Amounts{{"cpu", 8000}}};
+  const LimitRange::Item pod{true,
+                             {},
+                             {},
+                             Amounts{{"memory", 1024}},
+                             Amounts{{"cpu", 8000}},
+                             Amounts{{"cpu", 1500}, {"memory", 2000}}};
   EXPECT_EQ(range.items, (std::vector<LimitRange::Item>{container, pod}));
 
   const Job job = decoded<Job>(KubeKind::kJob, R"({"metadata":{"name":"train"},

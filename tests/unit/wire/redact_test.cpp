@@ -123,6 +123,21 @@ TEST(Redact, ModelsThatEverybodyKnowsAndGpusStay) {
   EXPECT_EQ(job["metadata"]["annotations"]["slackline.dev/gpu-types"], "A100,T4");
 }
 
+TEST(Redact, WhatANamespaceSaysOfItsPodsStays) {
+  const json ns = only_item(R"({"kind": "Namespace", "metadata": {"name": "a",
+      "labels": {"pod-security.kubernetes.io/enforce": "restricted"}, "annotations": {
+      "scheduler.alpha.kubernetes.io/defaultTolerations":
+          "[{\"key\":\"secret\",\"operator\":\"Exists\",\"effect\":\"NoSchedule\"}]"}}})");
+  EXPECT_EQ(ns["metadata"]["labels"]["pod-security.kubernetes.io/enforce"], "restricted");
+  const json notes = ns["metadata"]["annotations"];
+  const json list =
+      json::parse(notes["scheduler.alpha.kubernetes.io/defaultTolerations"].get<std::string>());
+  ASSERT_EQ(list.size(), 1u);
+  EXPECT_EQ(list[0]["operator"], "Exists");
+  EXPECT_EQ(list[0]["effect"], "NoSchedule");
+  EXPECT_NE(list[0]["key"], "secret");
+}
+
 TEST(Redact, OtherKindsAreLeftOutAndOtherTextsRefused) {
   const RedactedDump dump = redacted(R"({"kind": "Secret", "metadata": {"name": "token"}}, 7,
       {"kind": "LimitRange", "metadata": {"name": "l"}, "spec": {"limits": [
