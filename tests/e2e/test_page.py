@@ -25,6 +25,7 @@ VIEWS = {
     "gpus": "gpu-",
     "report": "Report",
     "shadow": "virtual cluster",
+    "shares": "No queue has a share",
     "task/team-1/train-00001": "Where it could run",
 }
 HOSTILE = "<img src=x onerror=window.__pwned=1>'\"><script>window.__pwned=1</script>${7*7}"
@@ -276,6 +277,18 @@ class SamplePageTest(PageCase):
         self.assertIn("a MIG slice or a share of a GPU", browser.text(".legend"))
         browser.screenshot("sample-gpus")
         self.assertEqual(browser.problems() + browser.axe(), [])
+
+
+class SharesPageTest(PageCase):
+    def test_what_queues_own_and_use_is_a_table_for_each_type(self):
+        shares = "queues: [{name: team-nlp, shares: {A100: {own: 12, borrow: 2}}}, {name: team-cv, shares: {a100: {own: 8}}}]\n"
+        browser = self.browse(self.serve(sample_of_now(), settings=shares).api_url)
+        browser.go("shares")
+        browser.wait_text("More owned than there are")
+        self.assertEqual(browser.text("section[data-key=A100] tr[data-key=team-nlp]").split()[:2], ["team-nlp", "12"])
+        self.assertEqual(browser.axe(), [])
+        self.assertEqual(browser.problems(), [])
+        browser.screenshot("shares-light")
 
 
 class PlannedPageTest(PageCase):

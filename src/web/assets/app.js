@@ -11,11 +11,12 @@ import gpus from './gpus.js';
 import queue from './queue.js';
 import report from './report.js';
 import shadow from './shadow.js';
+import shares from './shares.js';
 import task from './task.js';
 import timeline from './timeline.js';
 
-const VIEWS = { queue, timeline, gpus, report, shadow, task };
-const TABS = ['queue', 'timeline', 'gpus', 'report', 'shadow'];
+const VIEWS = { queue, timeline, gpus, report, shadow, shares, task };
+const TABS = ['queue', 'timeline', 'gpus', 'report', 'shadow', 'shares'];
 const BETWEEN_MS = 1000;
 const CLUSTER_MS = 10000; // what a reader does is not made to wait for the cluster again
 const STALE_MS = 30000; // times move on even where nothing changes
