@@ -8,6 +8,8 @@
 #include <CLI/CLI.hpp>
 
 #include "client/client.h"
+#include "message/telemetry_settings.h"
+#include "slackline/base/result.h"
 
 namespace slackline::cli {
 
@@ -27,6 +29,7 @@ void add_simulate(CLI::App& app, int& exit_code);
 void add_train(CLI::App& app, int& exit_code);
 void add_backtest(CLI::App& app, int& exit_code);
 void add_rightsize(CLI::App& app, int& exit_code);
+void add_replay(CLI::App& app, int& exit_code);
 // Instead of add_simulate() where the command line has --preset.
 void add_simulate_preset(CLI::App& app, int& exit_code, const std::string& name);
 std::string preset_help();
@@ -48,6 +51,10 @@ void add_server_options(CLI::App& command, client::ClientOptions& server);
 // The same and, called as a plug-in of kubectl, its flags. `ns` is the command's --namespace, where
 // it has one. Both must live as long as `command`.
 void add_daemon_options(CLI::App& command, client::ClientOptions& server, std::string& ns);
+// --prometheus and its credentials; `prometheus` must live as long as `command`.
+void add_prometheus_options(CLI::App& command, PrometheusSettings& prometheus);
+// The value of a flag; kInvalidArgument says what to write.
+Result<double> duration_of(const char* flag, const std::string& text, double least, double most);
 // What read_manifest_file() of text_files.h reads.
 void add_manifest(CLI::App& command, const std::string& name, std::string& path);
 inline constexpr double kForecastPatience_s = 60;  // a long queue is played for many seconds

@@ -94,6 +94,10 @@ constexpr Help kHelp[] = {
      "slackline train --worlds 3 --rate 48 --out network.json\n"
      "  slackline simulate --preset paper001 --worlds 3 --rate 30 --compare table,learned "
      "--network network.json"},
+    {"replay", kOther,
+     "slackline replay --prometheus http://prometheus.monitoring:9090 --since 30d\n"
+     "  slackline replay --prometheus http://localhost:9090 --since 7d --deadlines 1.5,3 "
+     "--compare fifo/skip,savable,default --out jobs.csv"},
     {"serve", kRun,
      "slackline serve --cluster file:dump.yaml\n  slackline serve --config slackline.yaml"},
     {"check", kRun, "slackline check --config slackline.yaml --scheduler scheduler.yaml"},
@@ -158,6 +162,7 @@ void add_all_commands(CLI::App& app, int& exit_code, const std::optional<std::st
   add_train(app, exit_code);
   add_backtest(app, exit_code);
   add_rightsize(app, exit_code);
+  add_replay(app, exit_code);
   add_serve(app, exit_code);
   add_check(app, exit_code);
   add_release(app, exit_code);

@@ -34,15 +34,6 @@ struct UsageOptions {
   std::string output = "table";
 };
 
-Result<double> duration_of(const char* flag, const std::string& text, double least, double most) {
-  const auto duration_s = parse_duration_s(text);
-  if (!duration_s || *duration_s < least || *duration_s > most)
-    return fail(ErrorCode::kInvalidArgument,
-                format("{} \"{}\": write a duration between {} and {}, e.g. 1h", flag,
-                       printable(text, 64), format_duration(least), format_duration(most)));
-  return *duration_s;
-}
-
 // Flags win over the configuration.
 Result<TelemetrySettings> telemetry_of(const UsageOptions& options,
                                        const config::Configuration& configuration) {
@@ -118,6 +109,17 @@ int show_usage(const UsageOptions& options) {
   return exit_code;
 }
 
+}  // namespace
+
+Result<double> duration_of(const char* flag, const std::string& text, double least, double most) {
+  const auto duration_s = parse_duration_s(text);
+  if (!duration_s || *duration_s < least || *duration_s > most)
+    return fail(ErrorCode::kInvalidArgument,
+                format("{} \"{}\": write a duration between {} and {}, e.g. 1h", flag,
+                       printable(text, 64), format_duration(least), format_duration(most)));
+  return *duration_s;
+}
+
 void add_prometheus_options(CLI::App& command, PrometheusSettings& prometheus) {
   CLI::Option* url = command.add_option(
       "--prometheus", prometheus.url,
@@ -137,8 +139,6 @@ void add_prometheus_options(CLI::App& command, PrometheusSettings& prometheus) {
   command.add_option("--tenant-header", prometheus.tenant_header, "That header")
       ->capture_default_str();
 }
-
-}  // namespace
 
 void add_usage(CLI::App& app, int& exit_code) {
   const auto options = std::make_shared<UsageOptions>();

@@ -6,11 +6,10 @@
 #include <string>
 #include <vector>
 
-#include <unistd.h>
-
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/numbers.h"
+#include "cli/simulate/progress_line.h"
 #include "cli/simulate/trace_source.h"
 #include "cli/text_files.h"
 #include "config/load.h"
@@ -22,7 +21,6 @@
 #include "sim/right_size.h"
 #include "sim/timeline_svg.h"
 #include "sim/trace_format.h"
-#include "slackline/base/clock.h"
 #include "slackline/base/text.h"
 
 namespace slackline::cli {
@@ -80,31 +78,6 @@ Result<Experiment> load(const SimulateOptions& options) {
   return experiment;
 }
 
-// A line on the terminal for runs that take longer than two seconds.
-class ProgressLine {
- public:
-  ProgressLine(std::string policy, std::size_t tasks) : policy_(std::move(policy)), tasks_(tasks) {}
-  ~ProgressLine() {
-    if (shown_) std::fputs("\r\033[K", stderr);
-  }
-  ProgressLine(const ProgressLine&) = delete;
-  ProgressLine& operator=(const ProgressLine&) = delete;
-
-  void update(double now_s, std::size_t finished) {
-    if (!terminal_ || system_clock().steady_s() - started_s_ < 2) return;
-    shown_ = true;
-    std::fprintf(stderr, "\r\033[K%s: hour %.1f, %zu of %zu tasks", policy_.c_str(), now_s / 3600,
-                 finished, tasks_);
-  }
-
- private:
-  std::string policy_;
-  std::size_t tasks_;
-  bool terminal_ = isatty(STDERR_FILENO) != 0;
-  bool shown_ = false;
-  double started_s_ = system_clock().steady_s();
-};
-
 struct Played {
   sim::Outcome outcome;
   sim::Report report;
@@ -113,7 +86,7 @@ struct Played {
 
 Played play(const Experiment& experiment, const core::Policy& policy,
             const SimulateOptions& options) {
-  ProgressLine line(policy.name, experiment.tasks.size());
+  ProgressLine line;
   Played played;
   sim::ForecastTimes times;
   if (!options.forecast_hours.empty()) {
@@ -124,7 +97,10 @@ Played play(const Experiment& experiment, const core::Policy& policy,
   played.outcome =
       sim::simulate(experiment.tasks, experiment.platform, policy, experiment.noise,
                     {options.keep_events(),
-                     [&](double now_s, std::size_t finished) { line.update(now_s, finished); },
+                     [&](double now_s, std::size_t finished) {
+                       line.show(format("{}: hour {:.1f}, {} of {} tasks", policy.name,
+                                        now_s / 3600, finished, experiment.tasks.size()));
+                     },
                      [&](const core::PlanState& state, double now_s) {
                        if (!options.forecasts.empty()) forecasts.watch(state, now_s);
                        return true;

@@ -15,6 +15,7 @@ enum class Counting { kAsAsked, kShrink, kIdle };
 
 struct RequestOptions {
   Counting counting = Counting::kAsAsked;
+  bool skip = false;  // a task without a placement does not block the rest
 };
 
 inline constexpr PolicyVariant<RequestOptions> kCountings[] = {
@@ -28,7 +29,7 @@ std::optional<ChoiceIndex> by_request(const Planning& planning, TaskIndex task, 
                                       Counting counting);
 
 // Serves the waiting tasks by `key(task)` ascending, then arrival; the first that gets no
-// placement, though the share of its queue leaves it one, ends the call.
+// placement, though the share of its queue leaves it one, ends the call, unless tasks are skipped.
 template <class Key>
 void serve_in_order(Planning& planning, const RequestOptions& options, const Key& key) {
   if (planning.idle() == 0) return;
@@ -39,7 +40,7 @@ void serve_in_order(Planning& planning, const RequestOptions& options, const Key
   for (const TaskIndex task : queue) {
     const auto choice =
         by_request(planning, task, planning.task(task).request_gpus, options.counting);
-    if (!choice && !planning.state().may_use_any(task)) continue;
+    if (!choice && (options.skip || !planning.state().may_use_any(task))) continue;
     if (!choice) return;
     planning.start(task, *choice);
   }
