@@ -274,8 +274,6 @@ void read_shares(Section& section, QueueRules& rules) {
       GpuShare& read = rules.shares[type];
       share.integer("own", read.own, 0, kMostShare);
       share.integer("borrow", read.borrow, 0, kMostShare);
-      if (read == GpuShare{})
-        share.warning("", "gives nothing", "write own, borrow or both, or leave the type out");
     });
 }
 

@@ -101,6 +101,10 @@ export function pools(cluster, state) {
   }));
 }
 
+// The first column names the row; the others are numbers unless it is said which are.
+export const table = (label, headings, rows, isNumber = (i) => i > 0) => h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': label }, h('table', null,
+  h('thead', null, h('tr', null, headings.map((text, i) => h('th', { scope: 'col', class: isNumber(i) ? 'n' : null }, text)))), h('tbody', null, rows)));
+
 export const mark = (kind, text, title) => h('span', { class: `mark ${kind}`, title }, text);
 
 // A term and what it is.

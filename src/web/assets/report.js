@@ -2,7 +2,7 @@
 import { askIfThere, knows } from './api.js';
 import { h } from './dom.js';
 import { figure, moment, percent, plural, span, taskLink, thousands } from './format.js';
-import { empty, fact, filters, mark } from './parts.js';
+import { empty, fact, filters, mark, table } from './parts.js';
 
 const MOST = 1000;
 const SHOWN = 100;
@@ -34,10 +34,8 @@ function sums(items, keyOf) {
 
 function byTable(title, what, rows) {
   const most = Math.max(...rows.map(([, sum]) => sum.hours), 0.001);
-  return h('section', null, h('h2', null, title), h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': title }, h('table', null,
-    h('thead', null, h('tr', null, [what, 'Jobs', 'GPU-hours', 'Met', 'Missed'].map((text, i) => h('th', { scope: 'col', class: i ? 'n' : null }, text)))),
-    h('tbody', null, rows.slice(0, 20).map(([name, sum]) => h('tr', { 'data-key': name }, h('th', { scope: 'row' }, name), h('td', { class: 'n' }, sum.jobs),
-      h('td', { class: 'n' }, h('meter', { min: 0, max: most, value: sum.hours, 'aria-label': 'Share of the largest' }), h('span', null, figure(sum.hours))), h('td', { class: 'n' }, sum.met), h('td', { class: 'n' }, sum.missed)))))));
+  return h('section', null, h('h2', null, title), table(title, [what, 'Jobs', 'GPU-hours', 'Met', 'Missed'], rows.slice(0, 20).map(([name, sum]) => h('tr', { 'data-key': name }, h('th', { scope: 'row' }, name), h('td', { class: 'n' }, sum.jobs),
+      h('td', { class: 'n' }, h('meter', { min: 0, max: most, value: sum.hours, 'aria-label': 'Share of the largest' }), h('span', null, figure(sum.hours))), h('td', { class: 'n' }, sum.met), h('td', { class: 'n' }, sum.missed)))));
 }
 
 const BY = [{ value: '', text: 'By namespace' }, { value: 'family', text: 'By family' }, { value: 'gpu-type', text: 'By GPU type' }];
@@ -46,24 +44,21 @@ const share = (part) => (part === undefined || part === null ? '–' : percent(p
 // What runs asked for, held and used; measured by Prometheus where there is one.
 function useOf(use, state) {
   return h('section', null, h('h2', null, 'What GPUs were used for'), filters(state, 'by', BY, 'Groups'),
-    h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Use of GPUs' }, h('table', null,
-      h('thead', null, h('tr', null, ['Group', 'Runs', 'GPU-hours', 'Used', 'Idle', 'Returned', 'Could return', 'Deadlines met', 'Waited'].map((text, i) => h('th', { scope: 'col', class: i ? 'n' : null }, text)))),
-      h('tbody', null, use.items.map((one) => h('tr', { 'data-key': one.group }, h('th', { scope: 'row' }, one.title || one.group || 'unknown'), h('td', { class: 'n' }, one.runs), h('td', { class: 'n' }, figure(one.gpuHours)),
+    table('Use of GPUs', ['Group', 'Runs', 'GPU-hours', 'Used', 'Idle', 'Returned', 'Could return', 'Deadlines met', 'Waited'], use.items.map((one) => h('tr', { 'data-key': one.group }, h('th', { scope: 'row' }, one.title || one.group || 'unknown'), h('td', { class: 'n' }, one.runs), h('td', { class: 'n' }, figure(one.gpuHours)),
         h('td', { class: 'n' }, share(one.gpuUse)), h('td', { class: 'n' }, figure(one.idleGpuHours)), h('td', { class: 'n' }, figure(one.returnedGpuHours)), h('td', { class: 'n' }, figure(one.returnableGpuHoursEstimate)),
-        h('td', { class: 'n' }, one.deadlines ? `${one.deadlinesMet} of ${one.deadlines}` : '–'), h('td', { class: 'n' }, span(one.waitMedianSeconds ?? NaN))))))),
+        h('td', { class: 'n' }, one.deadlines ? `${one.deadlinesMet} of ${one.deadlines}` : '–'), h('td', { class: 'n' }, span(one.waitMedianSeconds ?? NaN)))),
     use.notes?.length ? h('details', { class: 'muted foot' }, h('summary', null, 'How this is counted'), use.notes.map((note) => h('p', null, note))) : null);
 }
 
 const RESULT = { met: ['calm', 'met'], missed: ['bad', 'missed'], none: ['', 'none'] };
 
 function runs(items) {
-  return h('section', null, h('h2', null, 'The latest'), h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Finished Jobs' }, h('table', null,
-    h('thead', null, h('tr', null, ['Job', 'Ended', 'Deadline', 'Waited', 'Predicted', 'Ran', 'GPUs'].map((text, i) => h('th', { scope: 'col', class: i > 2 && i < 6 ? 'n' : null }, text)))),
-    h('tbody', null, items.slice(0, SHOWN).map((run) => h('tr', { 'data-key': run.uid },
+  return h('section', null, h('h2', null, 'The latest'), table('Finished Jobs', ['Job', 'Ended', 'Deadline', 'Waited', 'Predicted', 'Ran', 'GPUs'],
+    items.slice(0, SHOWN).map((run) => h('tr', { 'data-key': run.uid },
       h('th', { scope: 'row', class: 'task' }, taskLink(`${run.namespace}/${run.name}`), h('span', { class: 'sub' }, run.namespace, run.outcome === 'failed' ? ' · failed' : '')),
       h('td', null, moment(run.finished)), h('td', null, run.deadline ? [mark(...RESULT[run.result]), ' ', moment(run.deadline)] : '–'),
       h('td', { class: 'n' }, span(run.waitSeconds ?? NaN)), h('td', { class: 'n' }, span(run.predictedSeconds ?? NaN)), h('td', { class: 'n' }, span(run.durationSeconds ?? NaN)),
-      h('td', null, run.gpus, h('span', { class: 'sub' }, run.gpuType || 'unknown'))))))));
+      h('td', null, run.gpus, h('span', { class: 'sub' }, run.gpuType || 'unknown')))), (i) => i > 2 && i < 6));
 }
 
 function draw({ history, use }, state) {

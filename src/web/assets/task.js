@@ -2,7 +2,7 @@
 import { Failure, ask, askIfThere, knows } from './api.js';
 import { h } from './dom.js';
 import { clock, figure, interval, moment, now, percent, plural, relative, seconds, signed, span, taskLink, thousands } from './format.js';
-import { empty, fact, mark, shapeOf, typeOf } from './parts.js';
+import { empty, fact, mark, shapeOf, table, typeOf } from './parts.js';
 import { marks, missing, standing } from './queue.js';
 
 const MOST_SHAPES = 12;
@@ -122,10 +122,9 @@ function blockerOf(one) {
 
 function changesOf(why) {
   if (!why.changes?.length) return null;
-  return [h('h3', null, 'What would help'), h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'What would help' }, h('table', null,
-    h('thead', null, h('tr', null, ['Change', 'Starts', 'Ends', 'In time'].map((text, i) => h('th', { scope: 'col', class: i === 3 ? 'n' : null }, text)))),
-    h('tbody', null, why.changes.map((one) => h('tr', { 'data-key': one.what }, h('th', { scope: 'row' }, one.what, one.task ? [' ', taskLink(one.task, one.task)] : null),
-      h('td', null, spanOf(one.start) || '–'), h('td', null, spanOf(one.finish) || '–'), h('td', { class: 'n' }, one.chance === undefined ? '–' : percent(one.chance))))))),
+  return [h('h3', null, 'What would help'), table('What would help', ['Change', 'Starts', 'Ends', 'In time'],
+    why.changes.map((one) => h('tr', { 'data-key': one.what }, h('th', { scope: 'row' }, one.what, one.task ? [' ', taskLink(one.task, one.task)] : null),
+      h('td', null, spanOf(one.start) || '–'), h('td', null, spanOf(one.finish) || '–'), h('td', { class: 'n' }, one.chance === undefined ? '–' : percent(one.chance)))), (i) => i === 3),
   h('p', { class: 'muted foot' }, `Each was planned, not guessed: ${plural(why.changesTried, 'change')} tried${why.changesNotTried ? `, ${why.changesNotTried} not, for lack of time` : ''}.`)];
 }
 
@@ -153,13 +152,12 @@ function shapesOf(shapes) {
   if (!shapes || !shapes.items.length) return null;
   const best = Math.max(...shapes.items.map((one) => one.cer ?? 0));
   return h('section', null, h('h2', null, 'Where it could run'), h('p', { class: 'muted' }, shapes.note || ''),
-    h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Shapes' }, h('table', null,
-      h('thead', null, h('tr', null, ['GPU type', 'Shape', 'Run time', 'Samples/s', 'CER', 'Deadline', 'Now'].map((text, i) => h('th', { scope: 'col', class: i > 1 && i < 5 ? 'n' : null }, text)))),
-      h('tbody', null, [...shapes.items].sort((a, b) => b.allowed - a.allowed).slice(0, MOST_SHAPES).map((one) => h('tr', { 'data-key': `${one.gpuType} ${one.shape}`, class: one.allowed ? null : 'off' },
+    table('Shapes', ['GPU type', 'Shape', 'Run time', 'Samples/s', 'CER', 'Deadline', 'Now'],
+      [...shapes.items].sort((a, b) => b.allowed - a.allowed).slice(0, MOST_SHAPES).map((one) => h('tr', { 'data-key': `${one.gpuType} ${one.shape}`, class: one.allowed ? null : 'off' },
         h('th', { scope: 'row' }, one.gpuType || 'unknown'), h('td', null, one.shape.replace('x', '×'), one.written ? h('span', { class: 'sub' }, 'as submitted') : null),
         h('td', { class: 'n' }, one.latSeconds ? span(one.latSeconds) : '–'), h('td', { class: 'n' }, figure(one.throughputSamplesPerSecond)),
         h('td', { class: 'n' }, one.cer ? [h('meter', { min: 0, max: best, value: one.cer, 'aria-label': 'Cost-efficiency ratio, against the best' }), h('span', null, figure(one.cer))] : '–'),
-        h('td', null, one.feasible === null ? '?' : one.feasible ? 'meets it' : 'misses it'), h('td', null, one.allowed === false ? one.reason : one.fitsNow ? 'fits' : 'no room')))))),
+        h('td', null, one.feasible === null ? '?' : one.feasible ? 'meets it' : 'misses it'), h('td', null, one.allowed === false ? one.reason : one.fitsNow ? 'fits' : 'no room'))), (i) => i > 1 && i < 5),
     shapes.items.length > MOST_SHAPES ? h('p', { class: 'muted' }, `${plural(shapes.items.length - MOST_SHAPES, 'more shape')}: slackline placements`) : null);
 }
 

@@ -211,9 +211,10 @@ TEST_F(CacheTest, TheTolerationsOfANamespaceCountUntilAPodShowsThatTheyDoNot) {
     return cache_.publish()->admission->namespaces.at("default").allowed_tolerations.size();
   };
   EXPECT_EQ(allowed(), 1U) << "pods from before the change show nothing";
-  younger.created_s = 300;
-  younger.priority = 1;
-  cache_.upsert(younger);
+  Pod youngest = a_pod("train-2").of_job("train").gpus(1).build();
+  youngest.created_s = 300;
+  youngest.constraints = younger.constraints;
+  cache_.upsert(youngest);
   EXPECT_EQ(allowed(), 0U) << "it tolerates what the list would not allow";
 }
 

@@ -272,8 +272,6 @@ TEST(LoadTest, AQueueMayHaveAShareOfGpuTypes) {
               ElementsAre(HasSubstr("queues[0].shares.A100: is a")));
   EXPECT_THAT(problems("queues: [{name: a, shares: {A100: {lend: 4}}}]\n"),
               testing::Contains(HasSubstr("shares.A100.lend: is not a known key")));
-  EXPECT_THAT(problems("queues: [{name: a, shares: {A100: {own: 0}}}]\n"),
-              ElementsAre(HasSubstr("shares.A100: gives nothing")));
   EXPECT_THAT(problems("queue: {shares: {A100: {own: 1}}}\n"),
               ElementsAre(HasSubstr("queue.shares: is not a known key")));
 }

@@ -106,10 +106,10 @@ TEST_F(QueueSharesTest, AShareOfOneTypeSaysNothingOfOthers) {
 }
 
 TEST_F(QueueSharesTest, PartsOfGpusAreEverybodys) {
-  cluster_.with(a_node("m1").of("A100", 0).resource("nvidia.com/mig-1g.5gb", 7));
+  cluster_.with(a_node("m1").of("A100", 4).resource("nvidia.com/mig-1g.5gb", 7));
   cluster_.with(in_queue("o0", "other", 0).gpus(5, "nvidia.com/mig-1g.5gb").waiting());
   EXPECT_EQ(starts(), (Started{"o0"}));
-  EXPECT_EQ(share_ledger(queue(), rulebook_, catalog_).types[0].gpus, 16);
+  EXPECT_EQ(share_ledger(queue(), rulebook_, catalog_).types[0].gpus, 20);
 }
 
 TEST_F(QueueSharesTest, PodsThatNobodyPlannedLeaveLessInThePool) {
