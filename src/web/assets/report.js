@@ -46,7 +46,7 @@ function useOf(use, state) {
   return h('section', null, h('h2', null, 'What GPUs were used for'), filters(state, 'by', BY, 'Groups'),
     table('Use of GPUs', ['Group', 'Runs', 'GPU-hours', 'Used', 'Idle', 'Returned', 'Could return', 'Deadlines met', 'Waited'], use.items.map((one) => h('tr', { 'data-key': one.group }, h('th', { scope: 'row' }, one.title || one.group || 'unknown'), h('td', { class: 'n' }, one.runs), h('td', { class: 'n' }, figure(one.gpuHours)),
         h('td', { class: 'n' }, share(one.gpuUse)), h('td', { class: 'n' }, figure(one.idleGpuHours)), h('td', { class: 'n' }, figure(one.returnedGpuHours)), h('td', { class: 'n' }, figure(one.returnableGpuHoursEstimate)),
-        h('td', { class: 'n' }, one.deadlines ? `${one.deadlinesMet} of ${one.deadlines}` : '–'), h('td', { class: 'n' }, span(one.waitMedianSeconds ?? NaN)))),
+        h('td', { class: 'n' }, one.deadlines ? `${one.deadlinesMet} of ${one.deadlines}` : '–'), h('td', { class: 'n' }, span(one.waitMedianSeconds ?? NaN))))),
     use.notes?.length ? h('details', { class: 'muted foot' }, h('summary', null, 'How this is counted'), use.notes.map((note) => h('p', null, note))) : null);
 }
 
