@@ -6,7 +6,7 @@
 // "fifo", "min-min/shrink", "savable-p/m", "savable-p,margin=0.2,order=slack".
 //
 //   fifo min-min weighted-fair capacity   strict; /shrink: fewer GPUs than asked for; /idle: the
-//                                         fastest that fits (not capacity)
+//                                         fastest that fits (not capacity); fifo/skip: no block
 //   tetris+perf tetris+cer                /fifo: in order of arrival, one that does not fit blocks
 //   qos                                   000 section 4.2, literally; /skip, /yield
 //   easy edf-easy                         by submit time, by deadline, with EASY backfill
