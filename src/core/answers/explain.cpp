@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "slackline/base/text.h"
 #include "slackline/core/cluster/depends.h"
@@ -54,7 +55,7 @@ class Explainer {
     add_quotas();
     if (auto gpus = lacking_gpus(question_)) blockers_.push_back(*std::move(gpus));
     if (!question_.queue.state().may_use_any(question_.task))
-      note(reason::kShareExceeded, task_.account);
+      note(reason::kShareExceeded, share_text());
     if (task_.hindrance) note(task_.hindrance->reason, task_.hindrance->detail);
     add_yield();
     note(first, "");
@@ -123,6 +124,26 @@ class Explainer {
       blocker.have = shortage.left;
       blockers_.push_back(std::move(blocker));
     }
+  }
+
+  // "vision: 20 of 20 tasks run; A100: 8 of 8 in the pool are in use"
+  std::string share_text() const {
+    const PlanState& state = question_.queue.state();
+    const ShareUse& use = state.shares();
+    const PlanTask& task = state.tasks()[question_.task];
+    std::vector<std::string> parts;
+    if (task.queue < use.shares()->of_queue.size())
+      if (const auto most = use.shares()->of_queue[task.queue].max_running;
+          most > 0 && use.running(task.queue) >= most)
+        parts.push_back(format("{} of {} tasks run", use.running(task.queue), most));
+    std::set<std::uint32_t> types;
+    for (const Choice& choice : task.menu->all)
+      if (const auto type = use.shares()->type_of_pool[choice.pool]; type != Shares::kNoType)
+        types.insert(type);
+    for (const std::uint32_t type : types)
+      parts.push_back(format("{}: {} of {} in the pool are in use", use.shares()->types[type],
+                             use.of_pool(type), use.shares()->pool(type)));
+    return format("{}: {}", task_.account, join(parts, "; "));
   }
 
   // It fits, and the plan of now lets another task go first.

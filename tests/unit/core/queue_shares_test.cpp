@@ -175,7 +175,14 @@ TEST_F(QueueSharesTest, WhyATaskWaitsForItsShareIsSaid) {
       explain({snapshot_, found, 0, catalog_, kSharedAt_s, kSharedAt_s}, reason::kShareExceeded);
   ASSERT_FALSE(blockers.empty());
   EXPECT_EQ(blockers.front().reason, reason::kShareExceeded);
-  EXPECT_EQ(blockers.front().detail, "default");
+  EXPECT_EQ(blockers.front().detail, "default: A100: 0 of 0 in the pool are in use");
+  rulebook_.named["text"].max_running = 1;
+  runs("t0", "text", 1, "n1", 0);
+  waits("t1", "text", 1, 1);
+  const Queue full = queue();
+  const auto later =
+      explain({snapshot_, full, 2, catalog_, kSharedAt_s, kSharedAt_s}, reason::kShareExceeded);
+  EXPECT_EQ(later.front().detail, "text: 1 of 1 tasks run; A100: 0 of 0 in the pool are in use");
 }
 
 }  // namespace
