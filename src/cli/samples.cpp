@@ -82,6 +82,8 @@ Status print_samples(const SamplesCommand& command) {
         of_pair.begin(), of_pair.end(), std::back_inserter(samples),
         [](const ThroughputSample& sample) { return sample.origin == SampleOrigin::kRun; });
   }
+  for (const Error& row : store.take_unreadable())
+    std::fprintf(stderr, "slackline: left out, as it cannot be read: %s\n", row.message.c_str());
   if (samples.empty())
     return fail(ErrorCode::kNotFound,
                 format("{} holds no sample of a finished run; a Job becomes one if it names model, "

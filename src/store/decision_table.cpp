@@ -60,9 +60,9 @@ std::string_view cut(const std::string& text) {
   return std::string_view(text).substr(0, kMaxTextBytes);
 }
 
-Result<Verb> read_verb(std::string_view text) {
+Result<Verb> read_verb(std::string_view text, ErrorCode otherwise) {
   if (const auto verb = parse_verb(text)) return *verb;
-  return fail(ErrorCode::kInvalidArgument,
+  return fail(otherwise,
               format("verb \"{}\" is unknown; one of {}", printable(text, 64), verb_names()));
 }
 
@@ -72,7 +72,7 @@ Result<DecisionRow> read_row(const Statement& statement) {
   row.id = statement.integer(column++);
   row.schema_version = static_cast<int>(statement.integer(column++));
   row.time_s = statement.real(column++);
-  SLACKLINE_ASSIGN(row.verb, read_verb(statement.text(column++)));
+  SLACKLINE_ASSIGN(row.verb, read_verb(statement.text(column++), ErrorCode::kDataLoss));
   row.pod_uid = Uid(statement.text(column++));
   row.pod.ns = statement.text(column++);
   row.pod.name = statement.text(column++);
@@ -200,9 +200,12 @@ Result<bool> DecisionTable::prune(std::int64_t keep_rows, std::int64_t slice) {
   return last_of_slice < last_to_go;
 }
 
-Result<JournalPage> read_decisions(Database& database, const JournalQuery& query) {
-  if (Result<Verb> verb = read_verb(query.verb); !query.verb.empty() && !verb)
-    return fail(verb.error());
+Result<JournalPage> read_decisions(Database& database, const JournalQuery& query,
+                                   std::vector<Error>& unreadable) {
+  if (!query.verb.empty()) {
+    if (Result<Verb> verb = read_verb(query.verb, ErrorCode::kInvalidArgument); !verb)
+      return fail(verb.error());
+  }
   SLACKLINE_ASSIGN(Statement statement, database.prepare(select_sql(query)));
   if (!query.ns.empty()) statement.bind(1, query.ns);
   if (!query.pod.empty()) statement.bind(2, query.pod);
@@ -211,16 +214,19 @@ Result<JournalPage> read_decisions(Database& database, const JournalQuery& query
   // One more row than requested shows whether there is a next page.
   statement.bind(5, static_cast<std::int64_t>(query.limit) + 1);
   JournalPage page;
-  for (;;) {
+  std::int64_t last_id = 0;
+  for (std::size_t seen = 0;; ++seen) {
     SLACKLINE_ASSIGN(const bool found, statement.step());
     if (!found) return page;
-    if (page.rows.size() == query.limit) {
-      page.next_before_id = page.rows.back().id;
+    if (seen == query.limit) {
+      page.next_before_id = last_id;
       return page;
     }
-    Result<DecisionRow> row = read_row(statement);
-    if (!row) return fail(row.error().with_context(format("decision {}", statement.integer(0))));
-    page.rows.push_back(std::move(*row));
+    last_id = statement.integer(0);
+    if (Result<DecisionRow> row = read_row(statement))
+      page.rows.push_back(*std::move(row));
+    else
+      unreadable.push_back(row.error().with_context(format("decision {}", last_id)));
   }
 }
 

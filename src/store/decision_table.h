@@ -45,7 +45,9 @@ class DecisionTable {
   Statement prune_;
 };
 
-// `query` must have a limit in 1..1000.
-Result<JournalPage> read_decisions(Database& database, const JournalQuery& query);
+// `query` must have a limit in 1..1000. Damaged rows are left out of the page and named in
+// `unreadable`.
+Result<JournalPage> read_decisions(Database& database, const JournalQuery& query,
+                                   std::vector<Error>& unreadable);
 
 }  // namespace slackline::store

@@ -101,6 +101,7 @@ class Journal::Impl {
   JournalStats stats() const;
   // A connection for one question.
   Result<Database> reader() const;
+  void tell_unreadable(const std::vector<Error>& rows);
 
  private:
   struct File {
@@ -422,6 +423,15 @@ Result<Database> Journal::Impl::reader() const {
   return database;
 }
 
+void Journal::Impl::tell_unreadable(const std::vector<Error>& rows) {
+  if (rows.empty()) return;
+  obs::log_warning("journal_rows_unreadable", {{"path", options_.path},
+                                               {"rows", static_cast<std::int64_t>(rows.size())},
+                                               {"first", rows.front().message}});
+  MutexLock lock(mutex_);
+  stats_.unreadable += rows.size();
+}
+
 namespace {
 
 Status check_limit(std::size_t limit) {
@@ -435,7 +445,10 @@ Status check_limit(std::size_t limit) {
 Result<JournalPage> Journal::query(const JournalQuery& query) const {
   SLACKLINE_TRY(check_limit(query.limit));
   SLACKLINE_ASSIGN(Database database, impl_->reader());
-  return read_decisions(database, query);
+  std::vector<Error> unreadable;
+  Result<JournalPage> page = read_decisions(database, query, unreadable);
+  impl_->tell_unreadable(unreadable);
+  return page;
 }
 
 Result<HistoryPage> Journal::history(const HistoryQuery& query) const {

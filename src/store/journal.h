@@ -45,9 +45,10 @@ struct JournalStats {
   std::uint64_t written = 0;
   std::uint64_t dropped = 0;
   std::uint64_t queued = 0;
-  bool degraded = false;       // the disk refuses or the file is locked
-  std::string problem;         // while degraded: which file, why, and the remedy
-  std::string recovered_from;  // where a damaged file was moved; empty = none
+  std::uint64_t unreadable = 0;  // damaged rows left out of answers, each time
+  bool degraded = false;         // the disk refuses or the file is locked
+  std::string problem;           // while degraded: which file, why, and the remedy
+  std::string recovered_from;    // where a damaged file was moved; empty = none
 };
 
 class Journal {
@@ -75,6 +76,8 @@ class Journal {
   // The outcome goes to the newest bind (or else filter) row of that pod without one.
   bool record_outcome(const Uid& pod, DecisionOutcome outcome);
 
+  // Damaged rows are left out, logged and counted: a page may have fewer rows than its limit, even
+  // none, and yet go on.
   Result<JournalPage> query(const JournalQuery& query) const;
   Result<HistoryPage> history(const HistoryQuery& query) const;
   JournalStats stats() const;

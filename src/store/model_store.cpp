@@ -160,18 +160,30 @@ Result<bool> ModelStore::forget(const std::string& model) {
   return found;
 }
 
+void ModelStore::leave_out(const std::string& row, const Error& why) {
+  unreadable_.push_back(why.with_context(row));
+}
+
+std::vector<Error> ModelStore::take_unreadable() {
+  return std::exchange(unreadable_, {});
+}
+
 Result<std::vector<ThroughputSample>> ModelStore::samples(const ModelKey& key) {
   if (!database_.is_open()) return {};
   SLACKLINE_ASSIGN(
       Statement query,
       database_.primary().prepare(
           "SELECT batch, layout, throughput_samples_per_s, source, origin, "
-          "model_parallel, run FROM samples WHERE model = ? AND gpu_type = ? ORDER BY id"));
+          "model_parallel, run, id FROM samples WHERE model = ? AND gpu_type = ? ORDER BY id"));
   query.bind_all(key.model, key.gpu_type.str());
   std::vector<ThroughputSample> samples;
   SLACKLINE_TRY(each_row(query, [&](const Statement& row) -> Status {
-    SLACKLINE_ASSIGN(Layout layout, parse_layout(row.text(1)));
-    samples.push_back({key.model, key.gpu_type, row.real(0), std::move(layout), row.real(2),
+    Result<Layout> layout = parse_layout(row.text(1));
+    if (!layout) {
+      leave_out(format("sample {}", row.integer(7)), layout.error());
+      return {};
+    }
+    samples.push_back({key.model, key.gpu_type, row.real(0), *std::move(layout), row.real(2),
                        row.text(3), origin_of(row.text(4)), static_cast<int>(row.integer(5)),
                        row.is_null(6) ? Uid() : Uid(row.text(6))});
     return {};
@@ -210,14 +222,19 @@ Result<std::vector<ModelDescriptor>> ModelStore::descriptors() {
 
 Result<std::vector<FitRecord>> ModelStore::fits() {
   if (!database_.is_open()) return {};
-  SLACKLINE_ASSIGN(Statement query,
-                   database_.primary().prepare(
-                       "SELECT version, fitted_s, profile FROM fits ORDER BY model, gpu_type"));
+  SLACKLINE_ASSIGN(
+      Statement query,
+      database_.primary().prepare(
+          "SELECT version, fitted_s, profile, model, gpu_type FROM fits ORDER BY model, gpu_type"));
   std::vector<FitRecord> fits;
   SLACKLINE_TRY(each_row(query, [&](const Statement& row) -> Status {
-    SLACKLINE_ASSIGN(std::vector<ProfileEntry> entries,
-                     wire::read_profile(row.text(2), "the model database"));
-    for (ProfileEntry& entry : entries)
+    auto entries = wire::read_profile(row.text(2), "the model database");
+    if (!entries) {
+      leave_out(printable(format("the fit of {} on {}", row.text(3), row.text(4)), 128),
+                entries.error());
+      return {};
+    }
+    for (ProfileEntry& entry : *entries)
       fits.push_back({std::move(entry), row.integer(0), row.real(1)});
     return {};
   }));

@@ -48,12 +48,14 @@ class ModelStore {
   // The record with the version it got.
   Result<FitRecord> put_fit(const ProfileEntry& entry, double now_s);
 
-  // In the order in which they came.
+  // These leave out damaged rows, which take_unreadable() names. Samples: in the order in which
+  // they came.
   Result<std::vector<ThroughputSample>> samples(const ModelKey& key);
   // Every pair that has samples, with their number; sorted.
   Result<std::vector<std::pair<ModelKey, std::int64_t>>> pairs();
   Result<std::vector<ModelDescriptor>> descriptors();  // by model
   Result<std::vector<FitRecord>> fits();               // by (model, GPU type)
+  std::vector<Error> take_unreadable();                // since it was last called
 
   // Deletes everything about a model, samples included; false if there was nothing.
   Result<bool> forget(const std::string& model);
@@ -63,7 +65,10 @@ class ModelStore {
  private:
   explicit ModelStore(KeptDatabase database) : database_(std::move(database)) {}
 
+  void leave_out(const std::string& row, const Error& why);
+
   KeptDatabase database_;
+  std::vector<Error> unreadable_;
 };
 
 }  // namespace slackline::store

@@ -16,6 +16,7 @@ DecisionLog::DecisionLog(store::Journal* journal, obs::MetricsRegistry& metrics)
       written_(metrics.gauge("slackline_journal_written_rows")),
       dropped_(metrics.gauge("slackline_journal_dropped_rows")),
       queued_(metrics.gauge("slackline_journal_queued_rows")),
+      unreadable_(metrics.gauge("slackline_journal_unreadable_rows")),
       degraded_(metrics.gauge("slackline_journal_degraded")) {}
 
 namespace {
@@ -90,6 +91,7 @@ void DecisionLog::refresh_metrics() {
   written_.set(static_cast<double>(stats.written));
   dropped_.set(static_cast<double>(stats.dropped));
   queued_.set(static_cast<double>(stats.queued));
+  unreadable_.set(static_cast<double>(stats.unreadable));
   degraded_.set(stats.degraded ? 1 : 0);
 }
 

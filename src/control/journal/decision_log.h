@@ -52,6 +52,7 @@ class DecisionLog : public cluster::ClusterObserver {
   obs::Gauge written_;
   obs::Gauge dropped_;
   obs::Gauge queued_;
+  obs::Gauge unreadable_;
   obs::Gauge degraded_;
 };
 

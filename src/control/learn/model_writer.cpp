@@ -82,9 +82,11 @@ void ModelWriter::load() {
   }
 }
 
-// The rows, or none where they cannot be read.
+// The rows that can be read.
 template <class T>
 T ModelWriter::readable(Result<T> rows, std::string_view what) {
+  for (const Error& row : store_.take_unreadable())
+    condition_.cannot_read(what, row);
   if (rows) return *std::move(rows);
   condition_.cannot_read(what, rows.error());
   return {};

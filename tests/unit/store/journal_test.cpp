@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "store/database.h"
 #include "support/decisions.h"
 #include "support/eventually.h"
 #include "support/temporary_folder.h"
@@ -27,6 +28,14 @@ class JournalTest : public ::testing::Test {
     Result<JournalPage> result = journal_->query(query);
     EXPECT_TRUE(result) << result.error().message;
     return result.value_or(JournalPage{});
+  }
+
+  // Of rows that are on disk.
+  void change(const std::string& sql) {
+    ASSERT_TRUE(journal_->flush(10));
+    auto database = Database::open_reader(options_.path, 1);
+    ASSERT_TRUE(database) << database.error().message;
+    ASSERT_TRUE(database->execute("PRAGMA query_only=OFF; " + sql));
   }
 
   test::TemporaryFolder folder_;
@@ -131,6 +140,30 @@ TEST_F(JournalTest, PagesRunFromTheNewestToTheOldestWithoutGapOrRepeat) {
   ASSERT_EQ(ids.size(), 25U);
   for (int i = 0; i < 25; ++i)
     EXPECT_EQ(ids[static_cast<std::size_t>(i)], 25 - i);
+}
+
+TEST_F(JournalTest, ADamagedRowIsLeftOutAndCounted) {
+  for (int i = 1; i <= 6; ++i)
+    journal_->append(decision(i));
+  change(
+      "UPDATE decisions SET reasons = x'ff00ff' WHERE id = 1;"
+      "UPDATE decisions SET candidates = '[{' WHERE id = 3;"
+      "UPDATE decisions SET stop = '7' WHERE id = 4;"
+      "UPDATE decisions SET verb = 'sing' WHERE id = 6");
+  const JournalPage all = page();
+  ASSERT_EQ(all.rows.size(), 2U);
+  EXPECT_EQ(all.rows[0].id, 5);
+  EXPECT_EQ(all.rows[1].id, 2);
+  EXPECT_EQ(journal_->stats().unreadable, 4U);
+  // Pages go on behind them, also behind a page of them alone.
+  JournalPage part = page({.limit = 2});
+  ASSERT_EQ(part.rows.size(), 1U);
+  part = page({.limit = 2, .before_id = part.next_before_id});
+  EXPECT_TRUE(part.rows.empty());
+  part = page({.limit = 2, .before_id = part.next_before_id});
+  ASSERT_EQ(part.rows.size(), 1U);
+  EXPECT_EQ(part.rows[0].id, 2);
+  EXPECT_EQ(part.next_before_id, 0);
 }
 
 TEST_F(JournalTest, OlderDecisionsOfAnotherReplicaStandBeforeItsOwn) {

@@ -103,6 +103,35 @@ TEST_F(ModelStoreTest, CountsTheVersionsOfAFit) {
   EXPECT_EQ(fits[0].entry.coefficients, entry.coefficients);
 }
 
+TEST_F(ModelStoreTest, ADamagedRowIsLeftOutAndNamed) {
+  fill(3);
+  for (const char* type : {"T4", "V100"}) {
+    ProfileEntry entry;
+    entry.model = "resnet50";
+    entry.gpu_type = GpuType(type);
+    entry.coefficients = {"S", {1, 2, 0, 0.1, 1}};
+    ASSERT_TRUE(open().put_fit(entry, 10));
+  }
+  ModelStore store = open();
+  {
+    auto database = Database::open_reader(path_, 1);
+    ASSERT_TRUE(database && database->execute("PRAGMA query_only=OFF;"
+                                              "UPDATE samples SET layout = x'ff00ff' WHERE id = 2;"
+                                              "UPDATE fits SET profile = '{' "
+                                              "WHERE gpu_type = 'T4'"));
+  }
+  EXPECT_EQ(store.samples(kResnet)->size(), 2U);
+  const auto fits = store.fits();
+  ASSERT_TRUE(fits) << fits.error().message;
+  ASSERT_EQ(fits->size(), 1U);
+  EXPECT_EQ(fits->front().entry.gpu_type.str(), "V100");
+  const std::vector<Error> left_out = store.take_unreadable();
+  ASSERT_EQ(left_out.size(), 2U);
+  EXPECT_THAT(left_out[0].message, HasSubstr("sample 2"));
+  EXPECT_THAT(left_out[1].message, HasSubstr("the fit of resnet50 on T4"));
+  EXPECT_TRUE(store.take_unreadable().empty());
+}
+
 TEST_F(ModelStoreTest, KeepsTheLastDescriptorOfAModel) {
   ModelDescriptor descriptor{"gpt2", "gpt", 1.5e9, {}, "first"};
   ASSERT_TRUE(open().put_descriptor(descriptor));
