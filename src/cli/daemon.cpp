@@ -484,6 +484,8 @@ void Daemon::reload() {
 
 void Daemon::stop(double grace_s) {
   using std::chrono::milliseconds;
+  for (cluster::ApiClient* const client : {parts_->api.get(), parts_->token_api.get()})
+    if (client != nullptr) client->hurry();
   if (parts_->reloader) parts_->reloader->stop();
   parts_->health->begin_shutdown();
   parts_->keeper->stop();  // at once, whatever it is counting

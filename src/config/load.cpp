@@ -13,6 +13,7 @@
 #include "config/load_telemetry.h"
 #include "config/section.h"
 #include "slackline/base/duration.h"
+#include "slackline/base/file_kind.h"
 #include "slackline/base/text.h"
 #include "slackline/model/object_key.h"
 
@@ -478,16 +479,20 @@ Loaded parse_configuration(std::string_view text, const std::string& folder) {
 }
 
 Result<std::string> read_text_file(const std::string& file) {
+  const auto unreadable = [&](std::string_view why) {
+    return fail(ErrorCode::kNotFound, format("{} cannot be read: {}", file, why));
+  };
+  // To open what is no file may take for ever: a FIFO waits for its writer.
+  if (const FileKind kind = file_kind(file); !is_or_becomes_regular(kind))
+    return unreadable(format("it is {}", to_string(kind)));
   std::error_code error;
   const std::uintmax_t size = std::filesystem::file_size(file, error);
-  if (!error && size > kMaxFileBytes)
+  if (error) return unreadable(error.message());
+  if (size > kMaxFileBytes)
     return fail(ErrorCode::kInvalidArgument,
                 format("{} is larger than {} bytes", file, kMaxFileBytes));
   std::ifstream stream(file, std::ios::binary);
-  if (error || !stream)
-    return fail(ErrorCode::kNotFound,
-                format("{} cannot be read: {}", file,
-                       error ? error.message() : std::generic_category().message(errno)));
+  if (!stream) return unreadable(std::generic_category().message(errno));
   return std::string{std::istreambuf_iterator<char>(stream), {}};
 }
 

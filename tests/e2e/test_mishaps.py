@@ -10,10 +10,12 @@ import sqlite3
 import stat
 import subprocess
 import tempfile
+import time
 import unittest
 
 from support.daemon import Daemon, slackline_binary
-from support.process import wait
+from support.patience import patient
+from support.process import free_ports, wait
 
 
 def node(name):
@@ -82,6 +84,51 @@ class MishapsTest(unittest.TestCase):
             self.assertEqual(daemon.process.exit_status(), 0, ending.name)
             rows = sqlite3.connect(daemon.config.parent / "slackline.db").execute("select count(*) from decisions")
             self.assertEqual(rows.fetchone()[0], 50, ending.name)
+
+    def test_a_credential_plugin_that_hangs_does_not_hold_up_the_end(self):
+        plugin = self.directory / "hangs"
+        plugin.write_text("#!/bin/sh\nexec sleep 300\n")
+        plugin.chmod(0o700)
+        user = {"apiVersion": "client.authentication.k8s.io/v1", "command": str(plugin), "interactiveMode": "Never"}
+        kubeconfig = self.directory / "kubeconfig"
+        kubeconfig.write_text(
+            json.dumps(
+                {
+                    "apiVersion": "v1",
+                    "kind": "Config",
+                    "current-context": "c",
+                    "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+                    "clusters": [{"name": "c", "cluster": {"server": f"http://127.0.0.1:{free_ports(1)[0]}"}}],
+                    "users": [{"name": "u", "user": {"exec": user}}],
+                }
+            )
+        )
+        daemon = Daemon(kubeconfig, self.directory / "hung", flags=["--grace", "0"])
+        self.addCleanup(daemon.kill)
+        daemon.process.start()
+        wait(lambda: "event=serving" in self.log_of(daemon), 20, "the daemon to serve")
+        self.assert_ends(daemon)
+
+    def test_a_configuration_that_became_a_fifo_is_refused_and_does_not_hold_up_the_end(self):
+        daemon = self.daemon(settings="queue: {maxPending: 5}\n").start()
+        daemon.config.unlink()
+        os.mkfifo(daemon.config)
+        wait(lambda: "it is a FIFO" in self.log_of(daemon), 10, "the FIFO to be refused")
+        self.assertEqual(self.ask(daemon), 200)
+        self.assert_ends(daemon)
+
+    def test_a_dump_that_became_a_fifo_is_refused_and_does_not_hold_up_the_end(self):
+        daemon = self.daemon().start()
+        self.dump.unlink()
+        os.mkfifo(self.dump)
+        wait(lambda: "is not a regular file" in self.log_of(daemon), 10, "the FIFO to be refused")
+        self.assertEqual(self.ask(daemon), 200)
+        self.assert_ends(daemon)
+
+    def assert_ends(self, daemon):
+        began = time.monotonic()
+        self.assertEqual(daemon.stop(), 0)
+        self.assertLess(time.monotonic() - began, patient(3))
 
     # ---- stores --------------------------------------------------------------------------------
 

@@ -275,6 +275,29 @@ TEST_F(ExecPluginTest, NobodyWaitsLongerThanHeHasTime) {
   EXPECT_EQ(server_.count(std::string("GET ") + kPath), 0u);
 }
 
+TEST_F(ExecPluginTest, WhoeverEndsWaitsForItNoLonger) {
+  ExecPlugin plugin(spec("sleep 300"), system_clock());
+  const double began_s = system_clock().steady_s();
+  std::atomic<int> told = 0;
+  std::vector<std::thread> askers;
+  for (int i = 0; i < 3; ++i)
+    askers.emplace_back([&] { told += plugin.current(200) ? 0 : 1; });
+  EXPECT_TRUE(eventually([&] { return runs() == 1; }));
+  plugin.hurry();
+  for (std::thread& asker : askers)
+    asker.join();
+  EXPECT_EQ(told, 3);
+  EXPECT_THAT(plugin.current(200).error().message, HasSubstr("has not answered yet"));
+  EXPECT_LT(system_clock().steady_s() - began_s, patient(20));
+}
+
+TEST_F(ExecPluginTest, WhatIsUsableIsShownToTheEnd) {
+  ExecPlugin plugin(spec(print(R"("token":"t")")), system_clock());
+  EXPECT_TRUE(plugin.current(20));
+  plugin.hurry();
+  EXPECT_EQ(plugin.current(0)->token, "t");
+}
+
 TEST_F(ExecPluginTest, AFailureIsToldToAllForAMoment) {
   test::FakeClock clock;
   ExecPlugin plugin(spec("[ $N = 1 ] && exit 1\n" + print(R"("token":"t")")), clock);

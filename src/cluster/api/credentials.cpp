@@ -18,4 +18,8 @@ void Credentials::refuse(const Credential& credential) {
     token_.refresh();
 }
 
+void Credentials::hurry() {
+  if (plugin_) plugin_->hurry();
+}
+
 }  // namespace slackline::cluster

@@ -24,6 +24,8 @@ class Credentials {
   Result<Credential> current(double wait_s);
   // The API server answered 401 to it: it is read or made again.
   void refuse(const Credential& credential);
+  // The process ends: nobody waits long for a plug-in any more.
+  void hurry();
 
  private:
   TokenSource token_;

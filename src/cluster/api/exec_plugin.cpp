@@ -16,6 +16,7 @@ constexpr double kFailureHolds_s = 2;
 constexpr double kBefore_s = 60;       // so long before it expires another one is asked for,
 constexpr double kBetweenRuns_s = 10;  // though not all the time
 constexpr double kLongestRest_s = 60;
+constexpr double kLastWait_s = 1;
 constexpr const char* kInfo = "KUBERNETES_EXEC_INFO";
 
 bool at_terminal() {
@@ -84,7 +85,7 @@ Result<ExecPlugin::Credential> ExecPlugin::current(double wait_s) {
   const std::uint64_t before = runs_;
   while (!usable()) {
     if (runs_ != before && !error_.message.empty()) return tl::unexpected(error_);
-    const double left_s = until_s - clock_.steady_s();
+    const double left_s = std::min(until_s, hurry_until_s_) - clock_.steady_s();
     if (left_s <= 0)
       return fail(ErrorCode::kTimeout,
                   format("the credential plug-in {} has not answered yet", spec_.command));
@@ -100,6 +101,14 @@ void ExecPlugin::refuse(std::uint64_t serial) {
   credential_ = {};
   const bool soon = clock_.steady_s() - ended_s_ < kBetweenRuns_s;
   refusals_ = soon ? refusals_ + 1 : 1;
+}
+
+void ExecPlugin::hurry() {
+  {
+    MutexLock lock(mutex_);
+    hurry_until_s_ = clock_.steady_s() + kLastWait_s;
+  }
+  changed_.notify_all();
 }
 
 void ExecPlugin::run_when_wanted() {

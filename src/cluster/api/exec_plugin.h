@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <thread>
@@ -60,6 +61,8 @@ class ExecPlugin {
   Result<Credential> current(double wait_s);
   // The API server does not take it: the next current() waits for another one.
   void refuse(std::uint64_t serial);
+  // From now on all wait together at most a second for it: the process ends.
+  void hurry();
 
  private:
   void run_when_wanted();
@@ -80,9 +83,10 @@ class ExecPlugin {
   double ended_s_ SLACKLINE_GUARDED_BY(mutex_) = 0;
   Credential credential_ SLACKLINE_GUARDED_BY(mutex_);  // serial 0: none
   double expires_s_ SLACKLINE_GUARDED_BY(mutex_) = 0;   // 0: never by itself
-  Error error_ SLACKLINE_GUARDED_BY(mutex_);            // of the last run; without a message: none
-  int refusals_ SLACKLINE_GUARDED_BY(mutex_) = 0;       // in a row, each soon after the run
-  std::thread thread_ SLACKLINE_GUARDED_BY(mutex_);     // begins when it is first wanted
+  double hurry_until_s_ SLACKLINE_GUARDED_BY(mutex_) = std::numeric_limits<double>::infinity();
+  Error error_ SLACKLINE_GUARDED_BY(mutex_);         // of the last run; without a message: none
+  int refusals_ SLACKLINE_GUARDED_BY(mutex_) = 0;    // in a row, each soon after the run
+  std::thread thread_ SLACKLINE_GUARDED_BY(mutex_);  // begins when it is first wanted
 };
 
 // The one of this process for that program: all that speak to one API server share its answer.

@@ -4,7 +4,10 @@
 #include <fstream>
 #include <regex>
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "config/files.h"
 #include "config/profile_files.h"
@@ -579,6 +582,17 @@ TEST(LoadTest, AFileThatCannotBeReadOrIsWrongIsAClearError) {
             format("{0}:1: error: apiVersion: is \"x\"; it must be config.slackline.dev/v1alpha1\n"
                    "{0}:2: error: kind: is \"y\"; it must be SlacklineConfiguration",
                    folder.file("bad.yaml")));
+}
+
+// Nobody writes to it: whoever opens it to read would wait.
+TEST(LoadTest, AFifoIsRefusedAndNotOpened) {
+  test::TemporaryFolder folder;
+  const std::string fifo = folder.file("fifo.yaml");
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  const int writer = ::open(fifo.c_str(), O_RDWR | O_CLOEXEC);  // so that a mistake hangs no test
+  EXPECT_THAT(load_configuration(fifo).error().message,
+              HasSubstr("fifo.yaml cannot be read: it is a FIFO"));
+  ::close(writer);
 }
 
 TEST(ProfilesTest, ShippedProfilesAreThereAndFilesWinOverThem) {
