@@ -299,6 +299,25 @@ TEST_F(HttpFlood, MadeUpTokensKeepOnlyTheirOwnAddressWaiting) {
   expect_that_others_are_served();
 }
 
+TEST_F(HttpFlood, ReviewsOfMadeUpTokensKeepNobodyWaitingWhoIsKnownBehindTheSameAddress) {
+  start();
+  const std::string known = "GET /v1/nodes HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ";
+  EXPECT_EQ(status(client("api", kAttacker).call(known + "good.b.c\r\n\r\n")), 200);
+  std::vector<RawClient> strangers;
+  for (int i = 0; i < 60; ++i) {
+    strangers.push_back(client("api", kAttacker));
+    strangers.back().send(known + "bad" + std::to_string(i) + ".b.c\r\n\r\n");
+  }
+  // All sixteen threads that may ask are asking, and no thread that answers.
+  const auto before = steady_clock::now();
+  EXPECT_EQ(status(client("api", kAttacker).call(known + "good.b.c\r\n\r\n")), 200);
+  expect_less_than(milliseconds(250), before);
+  for (RawClient& stranger : strangers) {
+    const int said = status(stranger.receive());
+    EXPECT_TRUE(said == 401 || said == 429) << said;
+  }
+}
+
 TEST_F(HttpFlood, TheBodyOfAnUnknownCallerIsNotRead) {
   start();
   RawClient stranger = client("api", kAttacker);
