@@ -157,18 +157,25 @@ TEST(ShareProperty, NoPolicyExceedsThePoolOrWhatMayRun) {
       waited += static_cast<int>(state.waiting().size());
       if (HasFailure()) return;
     }
-  EXPECT_GT(starts, 5000);
+  EXPECT_GT(starts, 3000);
   EXPECT_GT(waited, 100) << "some tasks have no share that is large enough";
 }
 
-// Shares that bind nobody change no decision.
-TEST(ShareProperty, WhereThePoolIsEverythingNothingChanges) {
+// Shares that bind nobody change no decision: every queue owns more than it could
+// ever ask for, or nobody owns anything.
+TEST(ShareProperty, SharesThatBindNobodyChangeNothing) {
   for (const std::string& policy : every_policy())
     for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
       SCOPED_TRACE(policy + ", seed " + std::to_string(seed));
       const ShareScene scene = random_share_scene(seed);
-      scene.shares->owned = {0, 0};
-      scene.shares->of_queue.clear();
+      Shares& shares = *scene.shares;
+      shares.of_queue.clear();
+      shares.owned = {0, 0};
+      for (QueueNumber queue = 0; queue < kQueues && seed % 2 == 0; ++queue) {
+        shares.of_queue.push_back({0, {{2 * shares.gpus[0], 0}, {2 * shares.gpus[1], 0}}});
+        shares.owned[0] += shares.gpus[0];
+        shares.owned[1] += shares.gpus[1];
+      }
       PlanState shared = state_of(scene, true);
       PlanState free = state_of(scene, false);
       EXPECT_EQ(play_out(shared, scene, policy, nullptr), play_out(free, scene, policy, nullptr));

@@ -29,7 +29,8 @@ bool ShareUse::has_room(QueueNumber queue, PoolIndex pool, int gpus) const {
     if (most > 0 && running_[row] >= most) return false;
   }
   const std::uint32_t type = shares_->type_of_pool[pool];
-  if (type == Shares::kNoType) return true;
+  // What nobody owns any of is bounded by room alone.
+  if (type == Shares::kNoType || shares_->owned[type] == 0) return true;
   const std::int64_t used = used_[row * shares_->types.size() + type];
   const std::int64_t more = beyond_share(row, type, used + gpus) - beyond_share(row, type, used);
   return more == 0 || of_pool_[type] + more <= shares_->pool(type);
