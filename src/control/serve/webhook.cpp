@@ -28,6 +28,17 @@ UseRight right_of(Rights::Verdict verdict) {
   return verdict == Rights::Verdict::kForbidden ? UseRight::kDenied : UseRight::kUnknown;
 }
 
+// Whether its user may `use` this of the group slackline.dev; `why`, where that cannot be told.
+UseRight may_use(Rights& rights, const AdmissionReview& review, std::string resource,
+                 std::string name, std::string& why) {
+  Rights::Answer answer = rights.may(
+      review.user,
+      {.verb = "use", .resource = std::move(resource), .ns = review.ns, .name = std::move(name)});
+  const UseRight right = right_of(answer.verdict);
+  if (right == UseRight::kUnknown) why = std::move(answer.detail);
+  return right;
+}
+
 // An object whose name is generated has none before it is validated.
 WaitingTask task_in(const AdmissionReview& review) {
   const ReviewedPod* pod = pod_in(review);
@@ -75,22 +86,13 @@ AdmissionFacts Webhook::gather(const AdmissionReview& review, const ClusterSnaps
 
 void Webhook::ask_for_urgent(const AdmissionReview& review, AdmissionFacts& facts) {
   if (!asks_for_urgent(review, facts)) return;
-  Rights::Answer answer =
-      rights_.may(review.user, {.verb = "use",
-                                .resource = "qosclasses",
-                                .ns = review.ns,
-                                .name = std::string(to_string(QosClass::kUrgent))});
-  facts.urgent = right_of(answer.verdict);
-  if (facts.urgent == UseRight::kUnknown) facts.urgent_detail = std::move(answer.detail);
+  facts.urgent = may_use(rights_, review, "qosclasses", std::string(to_string(QosClass::kUrgent)),
+                         facts.urgent_detail);
 }
 
 void Webhook::ask_for_share(const AdmissionReview& review, AdmissionFacts& facts) {
   const std::string queue = share_to_use(review, facts);
-  if (queue.empty()) return;
-  Rights::Answer answer = rights_.may(
-      review.user, {.verb = "use", .resource = "queues", .ns = review.ns, .name = queue});
-  facts.queue = right_of(answer.verdict);
-  if (facts.queue == UseRight::kUnknown) facts.queue_detail = std::move(answer.detail);
+  if (!queue.empty()) facts.queue = may_use(rights_, review, "queues", queue, facts.queue_detail);
 }
 
 AdmissionDecision Webhook::answer(const AdmissionReview& review, AdmissionStage stage) {
