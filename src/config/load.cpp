@@ -252,6 +252,7 @@ void read_rules(Section& section, QueueRules& rules) {
   section.integer("maxPending", rules.max_pending, 0);
   section.integer("maxRunning", rules.max_running, 0);
   section.duration("fallbackAfter", rules.fallback_after_s);
+  section.duration("giveBackWithin", rules.give_back_within_s, /*may_be_zero=*/true);
   section.flag("scaleUp", rules.scale_up);
   section.section("preemption", [&](Section& preemption) {
     preemption.flag("preemptible", rules.preemptible);

@@ -1,4 +1,5 @@
 // Shares of queues, under every policy.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <map>
@@ -10,6 +11,7 @@
 
 #include "slackline/base/random.h"
 #include "slackline/core/planning/play.h"
+#include "slackline/core/planning/share_parts.h"
 
 namespace slackline::core {
 namespace {
@@ -47,6 +49,9 @@ PlanTask random_task(Random& random, const std::vector<Pool>& pools, std::int64_
   task.id = id;
   task.submit_s = at_s;
   if (random.index(4) > 0) task.deadline_s = at_s + 40000 * random.uniform();
+  if (random.index(6) == 0) task.keeps_gpus = true;
+  if (random.index(6) == 0) task.preemptible = false;
+  if (random.index(8) == 0) task.qos = QosClass::kUrgent;
   task.request_gpus = most;
   task.queue = static_cast<QueueNumber>(random.index(kQueues));
   task.menu = std::make_shared<const PlacementMenu>(make_menu(estimates, pools, {}));
@@ -73,6 +78,7 @@ ShareScene random_share_scene(std::uint64_t seed) {
   scene.shares->owned = {0, 0};
   for (QueueNumber queue = 0; queue + 1 < kQueues; ++queue) {
     QueueShare share;
+    share.give_back_within_s = pick(random, 0, 2) * 1000;
     if (random.index(4) == 0) share.max_running = pick(random, 1, 3);
     for (std::size_t type = 0; type < 2; ++type) {
       share.of_types.push_back({pick(random, 0, 4), pick(random, 0, 3)});
@@ -99,16 +105,23 @@ class Auditor {
     const Choice& choice = planned.menu->all[run.choice];
     const int sign = event == RunEvent::kStart ? 1 : -1;
     used_[{planned.queue, choice.pool}] += sign * choice.gpus;
+    if (planned.keeps_gpus || planned.qos == QosClass::kUrgent)
+      staying_[{planned.queue, choice.pool}] += sign * choice.gpus;
     running_[planned.queue] += sign;
     starts_ += event == RunEvent::kStart ? 1 : 0;
     if (event != RunEvent::kStart) return;
     const Shares& shares = *scene_.shares;
     std::int64_t of_pool = 0;
+    std::int64_t cannot_be_asked_back = 0;
     for (QueueNumber queue = 0; queue < kQueues; ++queue) {
       const GpuShare share = shares.share(queue, choice.pool);
-      of_pool += std::max<std::int64_t>(0, used_[{queue, choice.pool}] - share.own - share.borrow);
+      const std::pair key(queue, choice.pool);
+      of_pool += std::max<std::int64_t>(0, used_[key] - share.own - share.borrow);
+      cannot_be_asked_back += std::max<std::int64_t>(0, staying_[key] - share.own);
     }
     EXPECT_LE(of_pool, shares.pool(choice.pool)) << "task " << planned.id;
+    if (shares.owned[choice.pool] > 0)
+      EXPECT_LE(cannot_be_asked_back, shares.pool(choice.pool)) << "task " << planned.id;
     if (planned.queue >= shares.of_queue.size()) return;
     const std::int64_t most = shares.of_queue[planned.queue].max_running;
     EXPECT_TRUE(most == 0 || running_[planned.queue] <= most) << "task " << planned.id;
@@ -119,9 +132,58 @@ class Auditor {
  private:
   const ShareScene& scene_;
   std::map<std::pair<QueueNumber, PoolIndex>, std::int64_t> used_;
+  std::map<std::pair<QueueNumber, PoolIndex>, std::int64_t> staying_;
   std::map<QueueNumber, std::int64_t> running_;
   int starts_ = 0;
 };
+
+// Whether the run must be stopped by now for this task, whose queue owns GPUs of that pool.
+bool must_give_back(const PlanState& state, TaskIndex run, TaskIndex owner,
+                    const std::vector<ShareParts>& parts, double now_s) {
+  const PlanTask& task = state.tasks()[run];
+  const PlanTask& asks = state.tasks()[owner];
+  const double both_there_s = std::max(state.progress(run).run.started_s, asks.submit_s);
+  const Shares& shares = *state.shares().shares();
+  return task.queue != asks.queue && parts[run].borrowed + parts[run].of_pool > 0 &&
+         !state.stays(run) &&
+         state.shares().is_beyond_own(task.queue, state.running_choice(run).pool) &&
+         both_there_s + shares.of_queue[asks.queue].give_back_within_s < now_s;
+}
+
+// By node: free, or to be given back to the task by now.
+std::vector<int> room_for(const PlanState& state, TaskIndex owner, PoolIndex pool, double now_s) {
+  std::vector<int> room;
+  for (PoolNode node = 0; node < state.free().nodes(pool); ++node)
+    room.push_back(state.free().at(pool, node));
+  const std::vector<ShareParts> parts = share_parts(state);
+  for (const TaskIndex run : state.running()) {
+    const Choice& choice = state.running_choice(run);
+    if (choice.pool != pool || !must_give_back(state, run, owner, parts, now_s)) continue;
+    for (const PoolNode node : state.progress(run).run.nodes)
+      room[node] += choice.shape.d_gpn;
+  }
+  return room;
+}
+
+// The tasks that wait though their queue owns room on one node, and others had to give it back.
+int kept_waiting(const PlanState& state, double now_s) {
+  int waits = 0;
+  for (const TaskIndex task : state.waiting()) {
+    bool fits = false;
+    bool is_owed = false;
+    for (const Choice& choice : state.tasks()[task].menu->all) {
+      if (!state.shares().is_own(state.use_of(task, choice)) || !state.may_use(task, choice))
+        continue;
+      fits = fits || state.free().fits(choice.pool, choice.shape, nullptr);
+      const std::vector<int> room = room_for(state, task, choice.pool, now_s);
+      const auto nodes = std::count_if(room.begin(), room.end(),
+                                       [&](int gpus) { return gpus >= choice.shape.d_gpn; });
+      is_owed = is_owed || nodes >= choice.shape.d_node;
+    }
+    waits += !fits && is_owed ? 1 : 0;
+  }
+  return waits;
+}
 
 using Story = std::vector<std::tuple<double, RunEvent, TaskIndex, ChoiceIndex>>;
 
@@ -136,6 +198,11 @@ Story play_out(PlanState& state, const ShareScene& scene, const std::string& pol
     if (auditor != nullptr) auditor->read(event, task, run);
     story.emplace_back(now_s, event, task, run.choice);
   };
+  if (auditor != nullptr)
+    hooks.go_on = [&](double now_s) {
+      EXPECT_EQ(kept_waiting(state, now_s), 0) << "at " << now_s;
+      return !testing::Test::HasFailure();
+    };
   std::vector<TaskIndex> arrivals;
   for (TaskIndex task = 0; task < scene.tasks.size(); ++task)
     arrivals.push_back(task);
@@ -143,7 +210,7 @@ Story play_out(PlanState& state, const ShareScene& scene, const std::string& pol
   return story;
 }
 
-TEST(ShareProperty, NoPolicyExceedsThePoolOrWhatMayRun) {
+TEST(ShareProperty, NoPolicyExceedsThePoolOrWhatMayRunOrKeepsAnOwnerWaiting) {
   int starts = 0;
   int waited = 0;
   for (const std::string& policy : every_policy())
@@ -172,7 +239,7 @@ TEST(ShareProperty, SharesThatBindNobodyChangeNothing) {
       shares.of_queue.clear();
       shares.owned = {0, 0};
       for (QueueNumber queue = 0; queue < kQueues && seed % 2 == 0; ++queue) {
-        shares.of_queue.push_back({0, {{2 * shares.gpus[0], 0}, {2 * shares.gpus[1], 0}}});
+        shares.of_queue.push_back({0, 0, {{2 * shares.gpus[0], 0}, {2 * shares.gpus[1], 0}}});
         shares.owned[0] += shares.gpus[0];
         shares.owned[1] += shares.gpus[1];
       }

@@ -27,7 +27,13 @@ inline void add_running(ClusterBuilder& cluster, JobBuilder job, const std::stri
   made.active = 1;
   cluster.add(made);
   const std::string pod = name + "-0";
-  cluster.with(a_pod(pod).of_job(name).gpus(gpus).on(node).managed().started(started_s));
+  cluster.with(a_pod(pod)
+                   .of_job(name)
+                   .label("job-name", name)
+                   .gpus(gpus)
+                   .on(node)
+                   .managed()
+                   .started(started_s));
 }
 
 class AnswerWorld {

@@ -1,6 +1,7 @@
 // QueueRules: what an administrator configures for a queue (`queue`, `queues`).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -13,6 +14,7 @@ namespace slackline {
 
 inline constexpr double kDefaultFallback_s = 1800;
 inline constexpr double kMostNotice_s = 600;
+inline constexpr double kDefaultGiveBack_s = 600;
 
 // Whether running tasks are moved though nobody needs their GPUs (core/cluster/moves.h).
 enum class Rescheduling : std::uint8_t { kOff, kAdvise, kAuto };
@@ -34,6 +36,8 @@ struct QueueRules {
   ResizeMode resize = ResizeMode::kAdvise;  // where neither the Job nor its namespace says
   std::int64_t max_running = 0;             // tasks that run at a time; 0 = no limit
   std::map<std::string, GpuShare, std::less<>> shares{};  // by GPU type as written
+  // That its tasks wait, at most, for the runs that use what it owns.
+  double give_back_within_s = kDefaultGiveBack_s;
 
   friend bool operator==(const QueueRules&, const QueueRules&) = default;
 };
@@ -46,6 +50,10 @@ struct QueueRulebook {
   const QueueRules& of(std::string_view queue) const {
     const auto at = named.find(queue);
     return at == named.end() ? defaults : at->second;
+  }
+  bool any_shares() const {
+    return std::any_of(named.begin(), named.end(),
+                       [](const auto& queue) { return !queue.second.shares.empty(); });
   }
   // Whose budget pays for what a task of that queue and namespace makes others lose. A queue that
   // nobody configured is a name that anybody may invent, with a budget of its own: there the

@@ -45,6 +45,7 @@ inline constexpr std::string_view kPlanned = "Planned";
 inline constexpr std::string_view kReleased = "Released";
 inline constexpr std::string_view kPreemptionPlanned = "PreemptionPlanned";
 inline constexpr std::string_view kPreempted = "Preempted";
+inline constexpr std::string_view kBorrowedAskedBack = "BorrowedAskedBack";
 inline constexpr std::string_view kShrunk = "Shrunk";
 inline constexpr std::string_view kGrown = "Grown";
 inline constexpr std::string_view kRescheduled = "Rescheduled";
@@ -87,7 +88,7 @@ struct ReasonFact {
   std::string_view meaning;  // a clause for people, without a full stop
 };
 
-inline constexpr std::array<ReasonFact, 60> kReasons = {{
+inline constexpr std::array<ReasonFact, 61> kReasons = {{
     {reason::kWaitsItsTurn, ReasonUse::kWaits, "the GPUs it accepts go to others first"},
     {reason::kGpuTypeAbsent, ReasonUse::kWaits, "no usable node has a GPU of a type it accepts"},
     {reason::kNoNodeFits, ReasonUse::kWaits, "no usable node could take its pods, even empty"},
@@ -136,6 +137,8 @@ inline constexpr std::array<ReasonFact, 60> kReasons = {{
      "it will be stopped at a given time so that another task can start"},
     {reason::kPreempted, ReasonUse::kHappened,
      "it was stopped so that another task can start, and waits in the queue again"},
+    {reason::kBorrowedAskedBack, ReasonUse::kHappened,
+     "it ran on GPUs that another queue owns, which has them back, and waits in the queue again"},
     {reason::kShrunk, ReasonUse::kHappened,
      "it goes on with fewer GPUs so that another task can start"},
     {reason::kGrown, ReasonUse::kHappened,

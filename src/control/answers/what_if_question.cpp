@@ -96,7 +96,7 @@ Result<ChangedQueue> changed_queue(const WhatIfQuestion& question, const QueueSi
   } else {
     SLACKLINE_ASSIGN(changed.policy, served_policy(question.policy));
     core::QueueOptions options = sight.options;
-    options.may_stop = changed.policy.preempts();
+    options.may_stop = changed.policy.preempts() || sight.settings->queues.any_shares();
     remake(*sight.snapshot, options);
     changed.question = format("policy {}", changed.policy.name);
   }

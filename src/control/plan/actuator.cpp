@@ -253,7 +253,7 @@ void Actuator::count_stop(const OwnWrite& write) {
         .counter("slackline_preemptions_total", {{"reason", why}, {"class", to_string(stop.qos)}})
         .add();
   };
-  if (const auto* evict = write.as<EvictPod>()) count(*evict, reason::kPreempted);
+  if (const auto* evict = write.as<EvictPod>()) count(*evict, write.decision.reason);
   const auto* stop = write.as<StopJob>();
   if (stop == nullptr) return;
   count(*stop, stop->disruption ? to_string(stop->disruption->kind) : write.decision.reason);

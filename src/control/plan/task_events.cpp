@@ -88,6 +88,10 @@ std::string reshaped_text(const StopJob& stop, bool shrunk) {
       stop.preemptions->count);
 }
 
+std::string_view asked_back_text(std::string_view reason) {
+  return reason == reason::kBorrowedAskedBack ? " on the GPUs that its queue owns" : "";
+}
+
 std::string rolled_back_text(ResizeFailure failure) {
   return format(
       "{}: resized by what its family used, it was too {}; its family runs as written "
@@ -139,9 +143,10 @@ struct EventWriter {
                        reshaped_text(kind, decision.reason == reason::kShrunk)};
     return EventText{
         true, decision.reason,
-        format("stopped so that {} can start: its checkpoints keep {:.0f} % of its work, "
+        format("stopped so that {} can start{}: its checkpoints keep {:.0f} % of its work, "
                "and it waits in the queue; stopped {} times so far{}",
-               kind.asker.str(), 100 * (1 - kind.preemptions->left), kind.preemptions->count,
+               kind.asker.str(), asked_back_text(decision.reason),
+               100 * (1 - kind.preemptions->left), kind.preemptions->count,
                kind.risks_deadline ? "; it may miss its deadline now" : "")};
   }
   std::optional<EventText> operator()(const LiftGate& kind) const {
@@ -167,9 +172,9 @@ struct EventWriter {
   std::optional<EventText> operator()(const EvictPod& kind) const {
     return EventText{
         true, decision.reason,
-        format("evicted so that {} can start: {:.0f} GPU seconds are lost, and the pod that "
+        format("evicted so that {} can start{}: {:.0f} GPU seconds are lost, and the pod that "
                "replaces it waits in the queue{}",
-               kind.asker.str(), kind.lost_gpu_s,
+               kind.asker.str(), asked_back_text(decision.reason), kind.lost_gpu_s,
                kind.risks_deadline ? "; it may miss its deadline now" : "")};
   }
   std::optional<EventText> operator()(const EndCalibration& kind) const {

@@ -143,6 +143,12 @@ class Explainer {
     for (const std::uint32_t type : types)
       parts.push_back(format("{}: {} of {} in the pool are in use", use.shares()->types[type],
                              use.of_pool(type), use.shares()->pool(type)));
+    if (state.stays(question_.task))
+      for (const std::uint32_t type : types)
+        parts.push_back(format("{}: it borrows nothing, because it is not stopped to give back; "
+                               "such runs use {} of {} beyond what their queues own",
+                               use.shares()->types[type], use.staying_of_pool(type),
+                               use.shares()->pool(type)));
     return format("{}: {}", task_.account, join(parts, "; "));
   }
 

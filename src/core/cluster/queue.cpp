@@ -262,6 +262,8 @@ class QueueMaker {
       described.checkpoint_s = task.intent->checkpoint_interval_s.value_or(kNever);
       if (task.plan) described.last_checkpoint_s = task.intent->last_checkpoint_s;
       described.preemptible = may_be_stopped(task);
+      described.keeps_gpus = !rules_of(task).preemptible;
+      described.can_give_back = options_.may_stop && can_be_stopped(task);
       if (task.plan) describe_notice(task, described);
       if (task.plan && options_.near_ends != nullptr)
         described.near_end_since_s =
@@ -317,10 +319,14 @@ class QueueMaker {
   }
 
   bool may_be_stopped(const QueueTask& task) const {
-    if (!options_.may_stop || !rules_of(task).preemptible) return false;
+    return options_.may_stop && rules_of(task).preemptible && can_be_stopped(task) &&
+           disruptions_.allow(task.bound);
+  }
+
+  bool can_be_stopped(const QueueTask& task) const {
     if (task.job && task.job->is_calibration()) return false;  // it is ended before any is stopped
     const bool refused = options_.evictions && options_.evictions->refused.contains(task.uid);
-    return !refused && (runs_alone(task) || runs_whole(task)) && disruptions_.allow(task.bound);
+    return !refused && (runs_alone(task) || runs_whole(task));
   }
 
   // Few ask where none waits.
@@ -347,6 +353,7 @@ class QueueMaker {
     described.submit_s = run.started_s;
     described.request_gpus = run.estimate.shape.gpus();
     described.preemptible = false;
+    described.keeps_gpus = true;
     described.menu = std::make_shared<const PlacementMenu>(
         make_menu({run.estimate}, menus_.pools(), {.theta = options_.theta}));
     return described;

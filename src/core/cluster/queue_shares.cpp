@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "slackline/core/planning/gpu_types.h"
+#include "slackline/core/planning/share_parts.h"
 
 namespace slackline::core {
 namespace {
@@ -56,7 +57,8 @@ class NamedTypes {
 };
 
 QueueShare share_of(const QueueRules& rules, const NamedTypes& names) {
-  QueueShare share{rules.max_running, std::vector<GpuShare>(names.types().size())};
+  QueueShare share{rules.max_running, rules.give_back_within_s,
+                   std::vector<GpuShare>(names.types().size())};
   for (const auto& [name, of_type] : rules.shares) {
     GpuShare& sum = share.of_types[names.of(name)];
     sum.own += of_type.own;
@@ -72,75 +74,14 @@ std::int64_t owned(const QueueRulebook& rulebook, const NamedTypes& names, std::
   return gpus;
 }
 
-// Labels runs in the order of their starts.
-class LedgerMaker {
- public:
-  LedgerMaker(const Queue& queue, const Shares& shares) : queue_(queue), shares_(shares) {
-    for (const TaskIndex task : queue_.state().running())
-      count(task);
-  }
+using Lines = std::map<std::pair<std::string, std::uint32_t>, ShareLine>;
 
-  const std::vector<std::string_view>& kinds() const { return kinds_; }
-
-  ShareLedger make(const QueueRulebook& rulebook, const NamedTypes& names) {
-    ShareLedger ledger;
-    for (std::uint32_t type = 0; type < shares_.types.size(); ++type)
-      ledger.types.push_back({shares_.types[type], shares_.gpus[type], shares_.owned[type],
-                              shares_.pool(type), of_pool_[type]});
-    add_idle_shares(rulebook, names);
-    for (auto& [key, line] : lines_)
-      ledger.lines.push_back(std::move(line));
-    return ledger;
-  }
-
- private:
-  ShareLine& line_of(const std::string& queue, std::uint32_t type, const GpuShare& share) {
-    const auto [at, first] = lines_.try_emplace({queue, type});
-    if (first) at->second = {queue, shares_.types[type], share};
-    return at->second;
-  }
-
-  void count(TaskIndex task) {
-    const Choice& choice = queue_.state().running_choice(task);
-    const std::uint32_t type = shares_.type_of_pool[choice.pool];
-    if (type == Shares::kNoType) return;
-    const QueueNumber queue = queue_.state().tasks()[task].queue;
-    ShareLine& line = line_of(queue_.queue_names()[queue], type, shares_.share(queue, type));
-    const auto part = [](std::int64_t wanted, std::int64_t left) {
-      return std::clamp<std::int64_t>(left, 0, wanted);
-    };
-    const std::int64_t own = part(choice.gpus, line.share.own - line.own);
-    own_[type] += own;
-    const std::int64_t idle = shares_.owned[type] - own_[type] - borrowed_[type];
-    const std::int64_t borrowed =
-        part(choice.gpus - own, std::min(idle, line.share.borrow - line.borrowed));
-    borrowed_[type] += borrowed;
-    of_pool_[type] += choice.gpus - own - borrowed;
-    line.own += own;
-    line.borrowed += borrowed;
-    line.of_pool += choice.gpus - own - borrowed;
-    kinds_[task] = own == choice.gpus              ? "private"
-                   : own + borrowed == choice.gpus ? "borrowed"
-                                                   : "pool";
-  }
-
-  void add_idle_shares(const QueueRulebook& rulebook, const NamedTypes& names) {
-    for (const auto& [queue, rules] : rulebook.named) {
-      const QueueShare share = share_of(rules, names);
-      for (std::uint32_t type = 0; type < share.of_types.size(); ++type)
-        if (share.of_types[type] != GpuShare{}) line_of(queue, type, share.of_types[type]);
-    }
-  }
-
-  const Queue& queue_;
-  const Shares& shares_;
-  std::vector<std::int64_t> own_ = std::vector<std::int64_t>(shares_.types.size());  // in use
-  std::vector<std::int64_t> borrowed_ = own_;
-  std::vector<std::int64_t> of_pool_ = own_;
-  std::map<std::pair<std::string, std::uint32_t>, ShareLine> lines_;
-  std::vector<std::string_view> kinds_ =
-      std::vector<std::string_view>(queue_.state().tasks().size());
-};
+ShareLine& line_of(Lines& lines, const Shares& shares, const std::string& queue, std::uint32_t type,
+                   const GpuShare& share) {
+  const auto [at, first] = lines.try_emplace({queue, type});
+  if (first) at->second = {queue, shares.types[type], share};
+  return at->second;
+}
 
 bool limits_running(const QueueRulebook& rulebook) {
   return rulebook.defaults.max_running > 0 ||
@@ -175,15 +116,48 @@ std::shared_ptr<const Shares> make_shares(const QueueRulebook& rulebook,
 
 ShareLedger share_ledger(const Queue& queue, const QueueRulebook& rulebook,
                          const GpuCatalog& catalog) {
-  const Shares* shares = queue.state().shares().shares();
+  const PlanState& state = queue.state();
+  const Shares* shares = state.shares().shares();
   if (shares == nullptr || shares->types.empty()) return {};
-  return LedgerMaker(queue, *shares).make(rulebook, NamedTypes(rulebook, catalog));
+  ShareLedger ledger;
+  for (std::uint32_t type = 0; type < shares->types.size(); ++type)
+    ledger.types.push_back(
+        {shares->types[type], shares->gpus[type], shares->owned[type], shares->pool(type), 0});
+  Lines lines;
+  const std::vector<ShareParts> parts = share_parts(state);
+  for (const TaskIndex task : state.running()) {
+    const std::uint32_t type = shares->type_of_pool[state.running_choice(task).pool];
+    if (type == Shares::kNoType) continue;
+    const QueueNumber number = state.tasks()[task].queue;
+    ShareLine& line =
+        line_of(lines, *shares, queue.queue_names()[number], type, shares->share(number, type));
+    line.own += parts[task].own;
+    line.borrowed += parts[task].borrowed;
+    line.of_pool += parts[task].of_pool;
+    ledger.types[type].pool_in_use += parts[task].of_pool;
+  }
+  const NamedTypes names(rulebook, catalog);
+  for (const auto& [name, rules] : rulebook.named) {
+    const QueueShare share = share_of(rules, names);
+    for (std::uint32_t type = 0; type < share.of_types.size(); ++type)
+      if (share.of_types[type] != GpuShare{})
+        line_of(lines, *shares, name, type, share.of_types[type]);
+  }
+  for (auto& [key, line] : lines)
+    ledger.lines.push_back(std::move(line));
+  return ledger;
 }
 
 std::vector<std::string_view> share_kinds(const Queue& queue) {
-  const Shares* shares = queue.state().shares().shares();
-  if (shares == nullptr) return std::vector<std::string_view>(queue.state().tasks().size());
-  return LedgerMaker(queue, *shares).kinds();
+  std::vector<std::string_view> kinds;
+  for (const ShareParts& parts : share_parts(queue.state())) {
+    std::string_view kind;
+    if (parts.own > 0) kind = "private";
+    if (parts.borrowed > 0) kind = "borrowed";
+    if (parts.of_pool > 0) kind = "pool";
+    kinds.push_back(kind);
+  }
+  return kinds;
 }
 
 }  // namespace slackline::core

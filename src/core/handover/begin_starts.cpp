@@ -70,7 +70,7 @@ class StartWriter {
     const QuotaDemand demand = demand_of(task, choice.shape);
     if (!quotas_.admits(task.key.ns, demand.pod, demand.pods)) return stopped.empty();
     if (any_of_later_term(stopped)) return false;
-    if (!disruptions_.add(queue_.bound_pods(tasks_of(stopped)))) return false;
+    if (!may_disrupt(stopped)) return false;
     quotas_.charge(task.key.ns, demand.pod, demand.pods);
     if (!told_in_time(queue_, tasks_of(stopped), task, now_wall_s_, writes)) {
       for (const Effect* effect : stopped)
@@ -101,6 +101,20 @@ class StartWriter {
   std::vector<OwnWrite> writes;
 
  private:
+  // Whoever borrowed is stopped against disruption budgets where the plan says so: it knows for how
+  // long they have delayed the owner. Of pods that are evicted the API server has the last word.
+  bool may_disrupt(const std::vector<const Effect*>& stopped) {
+    const std::vector<PodPtr> pods = queue_.bound_pods(tasks_of(stopped));
+    const bool gives_back = std::any_of(stopped.begin(), stopped.end(),
+                                        [](const Effect* effect) { return effect->gives_back; });
+    return disruptions_.add(pods) || gives_back;
+  }
+
+  static std::string_view reason_of(const Effect& effect) {
+    if (effect.gives_back) return reason::kBorrowedAskedBack;
+    return effect.begun ? reason::kShrunk : reason::kPreempted;
+  }
+
   // A Job's resourceVersion tells as much.
   bool any_of_later_term(const std::vector<const Effect*>& stopped) const {
     return std::any_of(stopped.begin(), stopped.end(), [&](const Effect* effect) {
@@ -146,12 +160,11 @@ class StartWriter {
                  .qos = task.intent->qos_class.value_or(QosClass::kNormal)};
     PreemptionNote note = note_of_stop(task, left, lost_gpu_s, now_wall_s_);
     if (effect.begun) note.goes_on = going_on(task, effect);
-    charge(note, asker.account, lost_gpu_s, now_wall_s_);
+    if (!effect.gives_back) charge(note, asker.account, lost_gpu_s, now_wall_s_);
     stop.preemptions = std::make_shared<const PreemptionNote>(std::move(note));
-    writes.push_back(job_write(*task.job, std::move(stop),
-                               {.verb = Verb::kSuspend,
-                                .reason = effect.begun ? reason::kShrunk : reason::kPreempted,
-                                .plan_id = task.plan->id}));
+    writes.push_back(
+        job_write(*task.job, std::move(stop),
+                  {.verb = Verb::kSuspend, .reason = reason_of(effect), .plan_id = task.plan->id}));
   }
 
   PreemptionNote::GoesOn going_on(const QueueTask& task, const Effect& effect) const {
@@ -172,9 +185,9 @@ class StartWriter {
                    .risks_deadline = effect.risks_deadline,
                    .qos = task.intent->qos_class.value_or(QosClass::kNormal),
                    .controller = pod.owner->uid,
-                   .queue = asker.account};
+                   .queue = effect.gives_back ? std::string() : asker.account};
     writes.push_back(
-        pod_write(pod, std::move(evict), {.verb = Verb::kSuspend, .reason = reason::kPreempted}));
+        pod_write(pod, std::move(evict), {.verb = Verb::kSuspend, .reason = reason_of(effect)}));
   }
 
   void start(TaskIndex index, const Run& run) {

@@ -99,7 +99,7 @@ void PlanState::start(TaskIndex task, Run run) {
   must(progress.phase == TaskPhase::kWaiting);
   const Choice& chosen = choice(task, run.choice);
   free_.take(chosen.pool, run.nodes, chosen.shape.d_gpn);
-  shares_.begin((*tasks_)[task].queue, chosen.pool, chosen.gpus);
+  shares_.begin(use_of(task, chosen));
   waiting_.remove(task);
   running_.push_back(task);
   progress.phase = TaskPhase::kRunning;
@@ -119,7 +119,7 @@ Run PlanState::end_run(TaskIndex task, double now_s) {
   must(progress.phase == TaskPhase::kRunning);
   const Choice& chosen = choice(task, progress.run.choice);
   free_.give_back(chosen.pool, progress.run.nodes, chosen.shape.d_gpn);
-  shares_.end((*tasks_)[task].queue, chosen.pool, chosen.gpus);
+  shares_.end(use_of(task, chosen));
   running_.remove(task);
   accounts_.use((*tasks_)[task].queue, progress.run.started_s, now_s, chosen.gpus);
   return std::move(progress.run);

@@ -5,47 +5,85 @@
 
 namespace slackline::core {
 
+namespace {
+
+std::int64_t beyond(std::int64_t used, std::int64_t bound) {
+  return std::max<std::int64_t>(0, used - bound);
+}
+
+}  // namespace
+
 ShareUse::ShareUse(std::shared_ptr<const Shares> shares) : shares_(std::move(shares)) {
   if (shares_ == nullptr) return;
   const std::size_t rows = shares_->of_queue.size() + 1;
-  used_.resize(rows * shares_->types.size());
-  of_pool_.resize(shares_->types.size());
+  const std::size_t types = shares_->types.size();
+  all_ = {std::vector<std::int64_t>(rows * types), std::vector<std::int64_t>(types)};
+  staying_ = all_;
   running_.resize(rows);
+  asked_back_.resize(types);
 }
 
 std::size_t ShareUse::row_of(QueueNumber queue) const {
   return std::min<std::size_t>(queue, shares_->of_queue.size());
 }
 
-std::int64_t ShareUse::beyond_share(std::size_t row, std::uint32_t type, std::int64_t used) const {
-  const GpuShare share = shares_->share(row, type);
-  return std::max<std::int64_t>(0, used - share.own - share.borrow);
+std::int64_t ShareUse::own_of(QueueNumber queue, PoolIndex pool) const {
+  if (shares_ == nullptr) return 0;
+  const std::uint32_t type = shares_->type_of_pool[pool];
+  return type == Shares::kNoType ? 0 : shares_->share(row_of(queue), type).own;
 }
 
-bool ShareUse::has_room(QueueNumber queue, PoolIndex pool, int gpus) const {
+bool ShareUse::is_own(const SharedUse& use) const {
+  if (shares_ == nullptr) return false;
+  const std::uint32_t type = shares_->type_of_pool[use.pool];
+  if (type == Shares::kNoType) return false;
+  const std::size_t row = row_of(use.queue);
+  return all_.used[place_of(row, type)] + use.gpus <= shares_->share(row, type).own;
+}
+
+bool ShareUse::is_beyond_own(QueueNumber queue, PoolIndex pool) const {
+  if (shares_ == nullptr) return false;
+  const std::uint32_t type = shares_->type_of_pool[pool];
+  if (type == Shares::kNoType) return false;
   const std::size_t row = row_of(queue);
+  return all_.used[place_of(row, type)] > shares_->share(row, type).own;
+}
+
+bool ShareUse::has_room(const SharedUse& use) const {
+  const std::size_t row = row_of(use.queue);
   if (row < shares_->of_queue.size()) {
     const std::int64_t most = shares_->of_queue[row].max_running;
     if (most > 0 && running_[row] >= most) return false;
   }
-  const std::uint32_t type = shares_->type_of_pool[pool];
+  const std::uint32_t type = shares_->type_of_pool[use.pool];
   // What nobody owns any of is bounded by room alone.
   if (type == Shares::kNoType || shares_->owned[type] == 0) return true;
-  const std::int64_t used = used_[row * shares_->types.size() + type];
-  const std::int64_t more = beyond_share(row, type, used + gpus) - beyond_share(row, type, used);
-  return more == 0 || of_pool_[type] + more <= shares_->pool(type);
+  if (is_own(use)) return true;
+  if (asked_back_[type]) return false;
+  const GpuShare share = shares_->share(row, type);
+  const auto fits = [&](const Use& in_use, std::int64_t bound) {
+    const std::int64_t used = in_use.used[place_of(row, type)];
+    const std::int64_t more = beyond(used + use.gpus, bound) - beyond(used, bound);
+    return more == 0 || in_use.of_pool[type] + more <= shares_->pool(type);
+  };
+  return fits(all_, share.own + share.borrow) && (!use.stays || fits(staying_, share.own));
 }
 
-void ShareUse::count(QueueNumber queue, PoolIndex pool, int gpus, int tasks) {
+void ShareUse::count(const SharedUse& use, int sign) {
   if (shares_ == nullptr) return;
-  const std::size_t row = row_of(queue);
-  running_[row] += tasks;
-  const std::uint32_t type = shares_->type_of_pool[pool];
+  const std::size_t row = row_of(use.queue);
+  running_[row] += sign;
+  const std::uint32_t type = shares_->type_of_pool[use.pool];
   if (type == Shares::kNoType) return;
-  std::int64_t& used = used_[row * shares_->types.size() + type];
-  of_pool_[type] -= beyond_share(row, type, used);
-  used += gpus;
-  of_pool_[type] += beyond_share(row, type, used);
+  const GpuShare share = shares_->share(row, type);
+  const auto add = [&](Use& in_use, std::int64_t bound) {
+    std::int64_t& used = in_use.used[place_of(row, type)];
+    in_use.of_pool[type] -= beyond(used, bound);
+    used += sign * use.gpus;
+    in_use.of_pool[type] += beyond(used, bound);
+  };
+  add(all_, share.own + share.borrow);
+  if (use.stays) add(staying_, share.own);
 }
 
 }  // namespace slackline::core

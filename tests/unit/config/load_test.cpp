@@ -261,11 +261,13 @@ TEST(LoadTest, AQueueInheritsWhatItDoesNotSay) {
 
 TEST(LoadTest, AQueueMayHaveAShareOfGpuTypes) {
   const Loaded loaded = parse(
-      "queues: [{name: vision, maxRunning: 9, shares: {A100: {own: 16, borrow: 8}, H100: {own: "
+      "queues: [{name: vision, maxRunning: 9, giveBackWithin: 0s, shares: {A100: {own: 16, borrow: "
+      "8}, H100: {own: "
       "2}}}, {name: text}]\n");
   EXPECT_THAT(loaded.findings, IsEmpty());
   const QueueRules& vision = loaded.configuration.queues.of("vision");
   EXPECT_EQ(vision.max_running, 9);
+  EXPECT_EQ(vision.give_back_within_s, 0);
   EXPECT_EQ(vision.shares.at("A100"), (GpuShare{16, 8}));
   EXPECT_EQ(vision.shares.at("H100"), (GpuShare{2, 0}));
   EXPECT_EQ(loaded.configuration.queues.of("text"), QueueRules());
@@ -280,10 +282,12 @@ TEST(LoadTest, AQueueMayHaveAShareOfGpuTypes) {
 }
 
 TEST(LoadTest, MistakesInQueuesNameThePathAndTheRemedy) {
-  EXPECT_THAT(problems("queues: [{name: a, maxpending: 3}]\n"),
-              ElementsAre("f:3: error: queues[0].maxpending: is not a known key; allowed here: "
-                          "name, maxPending, maxRunning, fallbackAfter, scaleUp, preemption, "
-                          "rescheduling, resize, shares"));
+  EXPECT_THAT(
+      problems("queues: [{name: a, maxpending: 3}]\n"),
+      ElementsAre(
+          "f:3: error: queues[0].maxpending: is not a known key; allowed here: "
+          "name, maxPending, maxRunning, fallbackAfter, giveBackWithin, scaleUp, preemption, "
+          "rescheduling, resize, shares"));
   EXPECT_THAT(problems("queues: [{name: a}, {name: a}]\n"),
               ElementsAre(HasSubstr("queues[1].name: queue a is given twice; keep one of them")));
   EXPECT_THAT(problems("queues: [{maxPending: 3}]\n"),

@@ -5,72 +5,15 @@
 
 #include "slackline/core/answers/explain.h"
 #include "slackline/model/reason.h"
-#include "support/answer_world.h"
-#include "support/cluster_builder.h"
+#include "support/share_world.h"
 
 namespace slackline::core {
 namespace {
 
-using test::a_cluster;
-using test::a_job;
 using test::a_node;
-using test::add_running;
-
-constexpr double kSharedAt_s = 1'000'000;
-
-test::JobBuilder in_queue(const std::string& name, const std::string& queue, double created_s) {
-  auto job = a_job(name).created(kSharedAt_s - 1000 + created_s);
-  job.intent().expected_duration_s = 3600;
-  job.intent().queue = queue;
-  return job;
-}
-
-// Four nodes with four A100 each: vision owns 6 and may borrow 4, text owns 6, and 4 are of the
-// pool.
-class QueueSharesTest : public testing::Test {
- protected:
-  QueueSharesTest() {
-    rulebook_.named["vision"].shares = {{"a100", {6, 4}}};
-    rulebook_.named["text"].shares = {{"A100", {6, 0}}};
-    options_.catalog = &catalog_;
-    options_.predictor = std::make_shared<const Predictor>(WorkloadProfiles{});
-    options_.now_wall_s = options_.now_steady_s = kSharedAt_s;
-    options_.queues = &rulebook_;
-    for (const char* node : {"n1", "n2", "n3", "n4"})
-      cluster_.with(a_node(node).of("A100", 4));
-  }
-
-  Queue queue() {
-    snapshot_ = cluster_.build();
-    return make_queue(snapshot_, options_, menus_);
-  }
-
-  // Who starts now, in the order of the plan.
-  std::vector<std::string> starts(std::string_view policy = "default") {
-    Queue found = queue();
-    std::vector<std::string> names;
-    for (const Effect& effect : plan(found.state(), kSharedAt_s, *parse_policy(policy)).effects)
-      if (effect.is_start()) names.push_back(found.task(effect.task).key.name);
-    return names;
-  }
-
-  void waits(const std::string& name, const std::string& queue, int gpus, double created_s) {
-    cluster_.with(in_queue(name, queue, created_s).gpus(gpus).waiting());
-  }
-  void runs(const std::string& name, const std::string& queue, int gpus, const std::string& node,
-            double started_s) {
-    add_running(cluster_, in_queue(name, queue, 0), name, gpus, node, "A100",
-                kSharedAt_s - 600 + started_s);
-  }
-
-  const GpuCatalog catalog_ = default_gpu_catalog();
-  QueueRulebook rulebook_;
-  QueueOptions options_;
-  test::ClusterBuilder cluster_ = a_cluster();
-  ClusterSnapshot snapshot_;
-  TaskMenus menus_;
-};
-
+using test::in_queue;
+using test::kSharedAt_s;
+using QueueSharesTest = test::ShareWorld;
 using Started = std::vector<std::string>;
 
 TEST_F(QueueSharesTest, AQueueGetsItsOwnAndWhatItMayBorrowAndThePool) {

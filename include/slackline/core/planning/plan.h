@@ -25,6 +25,7 @@ struct Effect {
   std::optional<Run> begun;
   RoomGain gain{};              // of the task for which this run ends
   bool risks_deadline = false;  // of a stop: it would have met its deadline (option `trade`)
+  bool gives_back = false;      // of a stop: it borrowed what the other one's queue owns
 
   bool is_start() const { return begun && !ended; }
   bool is_stop() const { return ended && !begun; }

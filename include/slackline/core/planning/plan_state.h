@@ -33,6 +33,9 @@ namespace slackline::core {
 // more.
 inline constexpr double kOverrun = 0.1;
 
+// Who was stopped so often borrows no more.
+inline constexpr int kMostStopsOfBorrowers = 3;
+
 using slackline::kDefaultFallback_s;
 inline constexpr double kNoDeadline = std::numeric_limits<double>::infinity();
 
@@ -49,6 +52,9 @@ struct PlanTask {
   // Of the present run, as it told itself; it counts before checkpoint_s.
   std::optional<double> last_checkpoint_s{};
   bool preemptible = true;  // may be stopped for others
+  // Never stopped so that an owner has his GPUs back: it runs on its queue's own and on the pool's.
+  bool keeps_gpus = false;
+  bool can_give_back = true;  // its run can be stopped for that now, disruption budgets aside
   // How long before a stop its run must be told of it; what is left of that time once it was told.
   double notice_s = 0;
   double grace_s = 0;                         // that the pods of its run may take to end
@@ -164,6 +170,8 @@ class PlanState {
   void withhold(PoolIndex pool, const std::vector<PoolNode>& nodes);
   // Before any task runs.
   void share_by(std::shared_ptr<const Shares> shares) { shares_ = ShareUse(std::move(shares)); }
+  void ask_back(PoolIndex pool) { shares_.ask_back(pool); }
+  void forget_asks() { shares_.forget_asks(); }
   void set_next_wake(double next_wake_s) { next_wake_s_ = next_wake_s; }
   void believe(const ModelError& error) { error_ = error; }
   // What happened before: runs that ended, and what was lost for the tasks of a queue.
@@ -181,7 +189,16 @@ class PlanState {
   const ShareUse& shares() const { return shares_; }
   // By the share of its queue, whether there is room or not.
   bool may_use(TaskIndex task, const Choice& choice) const {
-    return shares_.admits((*tasks_)[task].queue, choice.pool, choice.gpus);
+    return shares_.admits(use_of(task, choice));
+  }
+  SharedUse use_of(TaskIndex task, const Choice& choice) const {
+    return {(*tasks_)[task].queue, choice.pool, choice.gpus, stays(task)};
+  }
+  // Its runs are not stopped to give back what they borrowed, so they borrow nothing.
+  bool stays(TaskIndex task) const {
+    const PlanTask& planned = (*tasks_)[task];
+    return planned.keeps_gpus || planned.qos == QosClass::kUrgent ||
+           progress_[task].stops >= kMostStopsOfBorrowers;
   }
   // False: its queue's share leaves it none of its placements.
   bool may_use_any(TaskIndex task) const;

@@ -5,6 +5,10 @@
 // What nobody owns is the pool. What a queue uses beyond own + borrow is of the pool, and all
 // queues together never use more of the pool than it has: O(1) to ask, in any order of starts.
 // Whoever has no share, and what nobody planned, uses the pool.
+//
+// Who borrowed gives back when the owner asks (policy/ask_back.h). So that there always is enough
+// that can be given back, the runs that are never stopped for that borrow nothing: by themselves
+// they fit into what their queues own, and into the pool.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +24,9 @@
 namespace slackline::core {
 
 struct QueueShare {
-  std::int64_t max_running = 0;      // tasks; 0: any number
+  std::int64_t max_running = 0;  // tasks; 0: any number
+  // That its tasks wait, at most, for others to give back.
+  double give_back_within_s = kDefaultGiveBack_s;
   std::vector<GpuShare> of_types{};  // by type of Shares::types; of one that is not there: none
 };
 
@@ -45,33 +51,59 @@ struct Shares {
   }
 };
 
+// What a run uses, or would.
+struct SharedUse {
+  QueueNumber queue = 0;
+  PoolIndex pool = 0;
+  int gpus = 0;
+  bool stays = false;  // it is not stopped to give back
+};
+
 class ShareUse {
  public:
   ShareUse() = default;  // admits everything
   explicit ShareUse(std::shared_ptr<const Shares> shares);
 
   const Shares* shares() const { return shares_.get(); }  // null: there are none
-  bool admits(QueueNumber queue, PoolIndex pool, int gpus) const {
-    return shares_ == nullptr || has_room(queue, pool, gpus);
-  }
-  // A task of the queue begins or ends to use so many.
-  void begin(QueueNumber queue, PoolIndex pool, int gpus) { count(queue, pool, gpus, 1); }
-  void end(QueueNumber queue, PoolIndex pool, int gpus) { count(queue, pool, -gpus, -1); }
+  bool admits(const SharedUse& use) const { return shares_ == nullptr || has_room(use); }
+  void begin(const SharedUse& use) { count(use, 1); }
+  void end(const SharedUse& use) { count(use, -1); }
+  // Its queue owns them, and does not use them. False of a type that nobody has a share of.
+  bool is_own(const SharedUse& use) const;
+  bool owns(QueueNumber queue, PoolIndex pool) const { return own_of(queue, pool) > 0; }
+  // The queue uses more than it owns there. The same.
+  bool is_beyond_own(QueueNumber queue, PoolIndex pool) const;
+  // An owner waits for what was borrowed of the type: until forget_asks() nobody gets more there
+  // than he owns.
+  void ask_back(PoolIndex pool) { asked_back_[shares_->type_of_pool[pool]] = true; }
+  void forget_asks() { asked_back_.assign(asked_back_.size(), false); }
   // Of everybody: what is used beyond shares. O(1).
-  std::int64_t of_pool(std::uint32_t type) const { return of_pool_[type]; }
+  std::int64_t of_pool(std::uint32_t type) const { return all_.of_pool[type]; }
+  // By runs that stay: what is used beyond what their queues own.
+  std::int64_t staying_of_pool(std::uint32_t type) const { return staying_.of_pool[type]; }
   std::int64_t running(QueueNumber queue) const { return running_[row_of(queue)]; }
 
  private:
-  bool has_room(QueueNumber queue, PoolIndex pool, int gpus) const;
-  void count(QueueNumber queue, PoolIndex pool, int gpus, int tasks);
+  // GPUs in use, by row and type; and of each type what is of the pool.
+  struct Use {
+    std::vector<std::int64_t> used;
+    std::vector<std::int64_t> of_pool;
+  };
+
+  std::int64_t own_of(QueueNumber queue, PoolIndex pool) const;
+  bool has_room(const SharedUse& use) const;
+  void count(const SharedUse& use, int sign);
   // All that have no share are the last row.
   std::size_t row_of(QueueNumber queue) const;
-  std::int64_t beyond_share(std::size_t row, std::uint32_t type, std::int64_t used) const;
+  std::size_t place_of(std::size_t row, std::uint32_t type) const {
+    return row * shares_->types.size() + type;
+  }
 
   std::shared_ptr<const Shares> shares_;
-  std::vector<std::int64_t> used_;     // by row and type
-  std::vector<std::int64_t> of_pool_;  // by type
+  Use all_;
+  Use staying_;                        // of the runs that stay, as if nobody might borrow
   std::vector<std::int64_t> running_;  // tasks by row
+  std::vector<bool> asked_back_;       // by type
 };
 
 }  // namespace slackline::core

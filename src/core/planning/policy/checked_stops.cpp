@@ -9,119 +9,12 @@
 namespace slackline::core {
 namespace {
 
-constexpr double kEachStop_s = 60;    // costs that much more than what it loses
-constexpr double kShortRun_s = 600;   // slack is measured in runs of the asker, at least this long
-constexpr std::size_t kMostSets = 4;  // planned with for one asker and placement
+constexpr double kEachStop_s = 60;   // costs that much more than what it loses
+constexpr double kShortRun_s = 600;  // slack is measured in runs of the asker, at least this long
 
 bool earlier(const Seeker& a, const Seeker& b) {
   return std::tuple(a.due_s, a.task) < std::tuple(b.due_s, b.task);
 }
-
-// Which of the victims would leave room for a placement.
-class RoomByStops {
- public:
-  RoomByStops(const PlanState& state, const Choice& wanted, const EligibleNodes* eligible,
-              const std::vector<StopVictim>& victims)
-      : state_(state), wanted_(wanted), eligible_(eligible), on_(state.free().nodes(wanted.pool)) {
-    for (const StopVictim& victim : victims)
-      if (state.running_choice(victim.run).pool == wanted.pool)
-        for (const PoolNode node : state.progress(victim.run).run.nodes)
-          on_[node].push_back(&victim);
-  }
-
-  // Cheapest first.
-  std::vector<StopVictims> sets() const { return wanted_.shape.d_node == 1 ? on_one() : on_many(); }
-
- private:
-  struct Ranked {
-    StopCost cost;
-    PoolNode node = 0;
-    StopVictims more;
-    bool operator<(const Ranked& other) const {
-      return std::tuple(cost, node) < std::tuple(other.cost, other.node);
-    }
-  };
-
-  std::vector<StopVictims> on_one() const {
-    std::vector<Ranked> found;
-    for (PoolNode node = 0; node < on_.size(); ++node)
-      if (auto one = ranked(node, {}, 1); one && !one->more.empty())
-        found.push_back(std::move(*one));
-    std::sort(found.begin(), found.end());
-    std::vector<StopVictims> sets;
-    for (std::size_t i = 0; i < std::min(found.size(), kMostSets); ++i)
-      sets.push_back(std::move(found[i].more));
-    return sets;
-  }
-
-  // Nodes are added, the cheapest first, until there are enough; what a victim leaves on other
-  // nodes counts.
-  std::vector<StopVictims> on_many() const {
-    StopVictims set;
-    std::vector<bool> taken(on_.size());
-    for (int missing = wanted_.shape.d_node; missing > 0; --missing) {
-      std::optional<Ranked> best;
-      for (PoolNode node = 0; node < on_.size(); ++node) {
-        if (taken[node]) continue;
-        auto one = ranked(node, set, missing);
-        if (one && (!best || *one < *best)) best = std::move(one);
-      }
-      if (!best) return {};
-      taken[best->node] = true;
-      set.insert(set.end(), best->more.begin(), best->more.end());
-    }
-    if (set.empty()) return {};
-    return {std::move(set)};
-  }
-
-  // A gang that goes leaves other nodes, too, of those that are missing.
-  std::optional<Ranked> ranked(PoolNode node, const StopVictims& set, int missing) const {
-    auto more = besides(node, set);
-    if (!more) return std::nullopt;
-    StopCost cost;
-    for (const StopVictim* victim : *more) {
-      cost.in_time += victim->cost.in_time;
-      cost.gpu_s += victim->cost.gpu_s;
-    }
-    std::size_t leaves = 1;
-    if (more->size() == 1) leaves = state_.progress(more->front()->run).run.nodes.size();
-    const auto gain =
-        static_cast<double>(std::min(leaves, static_cast<std::size_t>(std::max(1, missing))));
-    return Ranked{{cost.in_time / gain, cost.gpu_s / gain}, node, std::move(*more)};
-  }
-
-  // Who must be stopped besides `set` so that the node has enough; nullopt: it never has.
-  std::optional<StopVictims> besides(PoolNode node, const StopVictims& set) const {
-    if (eligible_ != nullptr && !eligible_->contains(wanted_.pool, node)) return std::nullopt;
-    const int needed = wanted_.shape.d_gpn;
-    int free = state_.free().at(wanted_.pool, node);
-    StopVictims more;
-    for (const StopVictim* victim : on_[node])
-      if (std::find(set.begin(), set.end(), victim) != set.end()) free += gpus_of(*victim);
-    for (const StopVictim* victim : on_[node]) {
-      if (free >= needed) break;
-      if (std::find(set.begin(), set.end(), victim) != set.end()) continue;
-      more.push_back(victim);
-      free += gpus_of(*victim);
-    }
-    if (free < needed) return std::nullopt;
-    std::erase_if(more, [&](const StopVictim* victim) {
-      const bool spared = free - gpus_of(*victim) >= needed;
-      if (spared) free -= gpus_of(*victim);
-      return spared;
-    });
-    return more;
-  }
-
-  int gpus_of(const StopVictim& victim) const {
-    return state_.running_choice(victim.run).shape.d_gpn;
-  }
-
-  const PlanState& state_;
-  const Choice& wanted_;
-  const EligibleNodes* eligible_;
-  std::vector<StopVictims> on_;  // by node
-};
 
 }  // namespace
 
@@ -157,11 +50,13 @@ std::optional<CheckedStops::Victim> CheckedStops::victim_of(TaskIndex run, const
 }
 
 // Cheapest first.
-std::vector<CheckedStops::Victim> CheckedStops::victims_of(const Seeker& asker,
-                                                           double run_s) const {
+std::vector<CheckedStops::Victim> CheckedStops::victims_of(const Seeker& asker, double run_s,
+                                                           const Choice& wanted) const {
   std::vector<Victim> victims;
-  for (const TaskIndex run : state_.running())
+  for (const TaskIndex run : state_.running()) {
+    if (spares_owners(state_, run, asker.task, wanted)) continue;
     if (auto victim = victim_of(run, asker, run_s)) victims.push_back(*victim);
+  }
   std::sort(victims.begin(), victims.end(), [](const Victim& a, const Victim& b) {
     return std::tuple(a.cost, a.run) < std::tuple(b.cost, b.run);
   });
@@ -232,7 +127,7 @@ std::optional<PlanSheet> CheckedStops::make(const Seeker& asker,
     const double run_s = planning_.lat_s(asker.task, wanted);
     if (planning_.now_s() + run_s > asker.must_end_s + kDeadlineTolerance_s) continue;
     if (!planning_.open(asker.task, wanted.pool)) continue;
-    const std::vector<Victim> victims = victims_of(asker, run_s);
+    const std::vector<Victim> victims = victims_of(asker, run_s, wanted);
     const RoomByStops room(state_, wanted, planning_.task(asker.task).eligible.get(), victims);
     for (const Victims& set : room.sets()) {
       auto sheet = plan_with(set, asker, others);

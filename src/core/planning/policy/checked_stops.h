@@ -6,30 +6,14 @@
 // where little slack is left. Of few nodes the cheapest sets are tried.
 #pragma once
 
-#include <compare>
 #include <optional>
 #include <vector>
 
 #include "plan_sheet.h"
+#include "room_by_stops.h"
 #include "stop_rules.h"
 
 namespace slackline::core {
-
-// What it costs to stop some runs: first how many of them would have met their deadline.
-struct StopCost {
-  double in_time = 0;
-  double gpu_s = 0;
-  friend auto operator<=>(const StopCost&, const StopCost&) = default;
-};
-
-struct StopVictim {
-  TaskIndex run = 0;
-  StopCost cost;
-  bool late = false;      // anyway
-  double left = 0;        // of its work, once stopped
-  double lost_gpu_s = 0;  // for which the asker's queue pays
-};
-using StopVictims = std::vector<const StopVictim*>;
 
 class CheckedStops {
  public:
@@ -51,7 +35,7 @@ class CheckedStops {
   using Victim = StopVictim;
   using Victims = StopVictims;
 
-  std::vector<Victim> victims_of(const Seeker& asker, double run_s) const;
+  std::vector<Victim> victims_of(const Seeker& asker, double run_s, const Choice& wanted) const;
   std::optional<Victim> victim_of(TaskIndex run, const Seeker& asker, double run_s) const;
   std::optional<PlanSheet> plan_with(const Victims& victims, const Seeker& asker,
                                      std::vector<Seeker> others) const;

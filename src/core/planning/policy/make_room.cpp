@@ -21,6 +21,7 @@ RoomMaker::RoomMaker(Planning& planning, const SavableOptions& options, double m
 
 std::optional<ChoiceIndex> RoomMaker::make(TaskIndex asker, double limit_s, double early_s) {
   denied_ = false;
+  asker_ = asker;
   early_s_ = early_s;
   const auto choice = make_within_budget(asker, limit_s);
   if (denied_ && !choice) planning_.deny(asker);
@@ -320,9 +321,12 @@ std::optional<RoomMaker::Chosen> RoomMaker::in_the_way(const Choice& wanted,
   };
   bool fits = false;
   for (std::size_t i = 0; !fits && i < first.size(); ++i)
-    if (runs_in(first[i], wanted.pool) && in_time(first[i], most_notice_s)) fits = ask(first[i]);
+    if (runs_in(first[i], wanted.pool) && in_time(first[i], most_notice_s) &&
+        !spares_owners(state_, first[i].task, asker_, wanted))
+      fits = ask(first[i]);
   for (std::size_t i = 0; !fits && i < among.size(); ++i) {
     if (is_gone(among[i]) || !in_time(among[i], most_notice_s)) continue;
+    if (spares_owners(state_, among[i].task, asker_, wanted)) continue;
     if (can_resume(among[i], needed_s))
       fits = ask(among[i]);
     else if (!options_.trade)

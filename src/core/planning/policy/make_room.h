@@ -42,6 +42,9 @@
 // as lost where victims and placements are chosen (PlanTask::grace_s), but nobody pays for it. A
 // run whose grace period is above a minute is no victim of a task that cannot wait for so long.
 //
+// Where queues have shares, no run is stopped of a queue that uses no more than it owns, for a task
+// of another queue that would use more (stop_rules.h).
+//
 // A run may have to be told before it is stopped (PlanTask::notice_s): it is no victim of a task
 // that could not wait for that. One that was told is promised to the asker: for that task it is the
 // first victim, whatever the order, and for others it is none.
@@ -165,7 +168,8 @@ class RoomMaker {
   std::vector<PoolNode> widened_;              // nodes that got enough GPUs; of one call
   std::optional<std::vector<double>> budgets_left_gpu_s_;  // by queue
   bool denied_ = false;                                    // the asker's budget forbade a placement
-  double early_s_ = -1;                                    // of make()
+  TaskIndex asker_ = 0;                                    // of make(), both
+  double early_s_ = -1;
   std::optional<Notices> notices_;
 };
 

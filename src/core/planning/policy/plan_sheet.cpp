@@ -28,7 +28,7 @@ PlanSheet::PlanSheet(const Planning& planning, double price, const std::vector<T
   for (const TaskIndex run : stopped_) {
     const Choice& choice = state_->running_choice(run);
     free_.give_back(choice.pool, state_->progress(run).run.nodes, choice.shape.d_gpn);
-    shares_.end(planning.task(run).queue, choice.pool, choice.gpus);
+    shares_.end(state_->use_of(run, choice));
   }
 }
 
@@ -37,7 +37,7 @@ void PlanSheet::add(Placed placed) {
   if (is_now(placed)) {
     const Choice& choice = state_->choice(placed.who.task, placed.choice);
     free_.take(choice.pool, place.nodes, choice.shape.d_gpn);
-    shares_.begin(planning_->task(placed.who.task).queue, choice.pool, choice.gpus);
+    shares_.begin(state_->use_of(placed.who.task, choice));
     place.end_s = std::min(place.end_s, planning_->now_s() + kFar_s);
   } else {
     ++reserved_;
@@ -91,7 +91,7 @@ std::optional<Placed> PlanSheet::now(const Seeker& who) {
   for (const ChoiceIndex index : task.menu->by_area) {
     const Choice& choice = task.menu->all[index];
     if (!free_.may_fit(choice.pool, choice.shape)) continue;
-    if (!shares_.admits(task.queue, choice.pool, choice.gpus)) continue;
+    if (!shares_.admits(state_->use_of(who.task, choice))) continue;
     const double cost = lat_s(who, choice) * (1 + price_ * choice.gpus);
     if (cost >= least || last_start_s(who, choice) < planning_->now_s()) continue;
     if (!free_.fits(choice.pool, choice.shape, task.eligible.get())) continue;
@@ -129,10 +129,9 @@ std::optional<TimelinePlace> PlanSheet::place_of(const Seeker& who, const Choice
 std::optional<Placed> PlanSheet::later(const Seeker& who) {
   std::optional<Placed> best;
   const PlacementMenu& menu = planning_->menu(who.task);
-  const QueueNumber queue = planning_->task(who.task).queue;
   for (const ChoiceIndex index : menu.by_area) {
     // When its queue will have room is not known: until then it keeps nobody off.
-    if (!shares_.admits(queue, menu.all[index].pool, menu.all[index].gpus)) continue;
+    if (!shares_.admits(state_->use_of(who.task, menu.all[index]))) continue;
     auto place = place_of(who, menu.all[index], kNever_s);
     if (!place) continue;
     const bool timed = place->start_s < planning_->now_s() + kFar_s;

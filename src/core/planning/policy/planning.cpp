@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "ask_back.h"
 #include "slackline/core/planning/lost_work.h"
 
 namespace slackline::core {
@@ -42,6 +43,11 @@ Run Planning::end(TaskIndex task, TaskIndex asker) {
 void Planning::stop(TaskIndex task, TaskIndex asker, const RoomGain& gain, bool risks_deadline) {
   plan_.effects.push_back({task, end(task, asker), std::nullopt, gain, risks_deadline});
   ++stops_;
+}
+
+void Planning::give_back(TaskIndex task, const RoomGain& gain) {
+  plan_.effects.push_back({task, state_.stop(task, now_s_), std::nullopt, gain, false, true});
+  ++given_back_;
 }
 
 void Planning::shrink(TaskIndex task, ChoiceIndex choice, TaskIndex asker, const RoomGain& gain) {
@@ -85,7 +91,9 @@ void Planning::wake_when_pools_open() {
 }
 
 Plan plan(PlanState& state, double now_s, const Policy& policy) {
+  state.forget_asks();
   Planning planning(state, now_s);
+  ask_back(planning, policy);
   policy.rule->serve(planning);
   planning.wake_when_pools_open();
   return planning.take();

@@ -30,6 +30,10 @@ class Planning {
   void stop(TaskIndex task, TaskIndex asker, const RoomGain& gain, bool risks_deadline);
   // The same, and starts the task again at once on the first of its nodes.
   void shrink(TaskIndex task, ChoiceIndex choice, TaskIndex asker, const RoomGain& gain);
+  // The same for the task that starts next, whose queue owns those GPUs: nobody pays.
+  void give_back(TaskIndex task, const RoomGain& gain);
+  // Until the next plan nobody gets more of its GPU type than his queue owns.
+  void keep_for_owners(PoolIndex pool) { state_.ask_back(pool); }
   // `asker` would have had room made, but its queue may not make others lose that much.
   void deny(TaskIndex asker);
   // `task` fits, and waits so that `spared` meets its deadline.
@@ -39,7 +43,8 @@ class Planning {
   // Asks to be called again.
   void wake_at(double wake_s);
 
-  int stops() const { return stops_; }  // of this call, shrinks not counted
+  int stops() const { return stops_; }            // of this call, shrinks not counted
+  int given_back() const { return given_back_; }  // stops of this call, for owners
   // Asks to be called when the next pool opens to a waiting task.
   void wake_when_pools_open();
   Plan take() { return std::move(plan_); }
@@ -51,6 +56,7 @@ class Planning {
   double now_s_;
   Plan plan_;
   int stops_ = 0;
+  int given_back_ = 0;
 };
 
 }  // namespace slackline::core

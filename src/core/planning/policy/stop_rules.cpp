@@ -35,6 +35,15 @@ bool may_stop(const PlanState& state, TaskIndex run, double now_s, const StopRul
          !is_near_end(state, run, now_s, rules, urgent);
 }
 
+bool spares_owners(const PlanState& state, TaskIndex run, TaskIndex asker, const Choice& wanted) {
+  const ShareUse& shares = state.shares();
+  if (shares.shares() == nullptr || shares.shares()->types.empty()) return false;
+  const QueueNumber queue = state.tasks()[run].queue;
+  if (queue == state.tasks()[asker].queue || shares.is_own(state.use_of(asker, wanted)))
+    return false;
+  return shares.owns(queue, wanted.pool) && !shares.is_beyond_own(queue, wanted.pool);
+}
+
 bool ends_in_time(const PlanTask& run, double wait_s) {
   const double grace_s = run.grace_s > kShortGrace_s ? run.grace_s : 0;
   return run.notice_s + grace_s <= wait_s;

@@ -17,6 +17,10 @@ double protect_s(const StopRules& rules, bool urgent);
 bool may_stop(const PlanState& state, TaskIndex run, double now_s, const StopRules& rules,
               bool urgent);
 
+// Not of a queue that uses no more than it owns, for somebody of another queue who would use more:
+// it would ask back at once.
+bool spares_owners(const PlanState& state, TaskIndex run, TaskIndex asker, const Choice& wanted);
+
 // Whether a run that is told now has ended once somebody has waited for so long.
 bool ends_in_time(const PlanTask& run, double wait_s);
 

@@ -1,0 +1,199 @@
+#include "ask_back.h"
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "room_by_stops.h"
+#include "slackline/core/planning/deadline.h"
+#include "slackline/core/planning/lost_work.h"
+#include "slackline/core/planning/share_parts.h"
+
+namespace slackline::core {
+namespace {
+
+constexpr double kPoolRank = 100;  // above the levels of runs that fill a node
+
+class AskBack {
+ public:
+  AskBack(Planning& planning, const Policy& policy)
+      : planning_(planning),
+        state_(planning.state()),
+        protect_s_(policy.stop_limits().value_or(StopLimits{}).protect_s) {}
+
+  void call() {
+    for (const TaskIndex asker : askers())
+      serve(asker);
+    if (wake_s_ < kNoDeadline && !is_asked_for(wake_s_)) planning_.wake_at(wake_s_);
+  }
+
+ private:
+  struct Borrower {
+    StopVictim victim;
+    double from_s = 0;  // when it may be stopped
+  };
+
+  bool is_asked_for(double wake_s) const {
+    const double asked_s = state_.next_wake_s();
+    return asked_s > planning_.now_s() && asked_s <= wake_s;
+  }
+
+  std::vector<TaskIndex> askers() const {
+    std::vector<TaskIndex> askers;
+    for (const TaskIndex task : state_.waiting())
+      if (lacks_room(task)) askers.push_back(task);
+    const auto key = [&](TaskIndex task) {
+      const TaskDigest& digest = state_.tasks().digest(task);
+      return std::tuple(digest.qos != QosClass::kUrgent, digest.deadline_s, digest.submit_s,
+                        digest.id);
+    };
+    std::sort(askers.begin(), askers.end(),
+              [&](TaskIndex a, TaskIndex b) { return key(a) < key(b); });
+    return askers;
+  }
+
+  bool may_ask(TaskIndex task, const Choice& choice) const {
+    return state_.shares().is_own(state_.use_of(task, choice)) && state_.may_use(task, choice) &&
+           planning_.open(task, choice.pool);
+  }
+
+  // Its queue owns room for it, and there is none.
+  bool lacks_room(TaskIndex task) const {
+    bool asks = false;
+    for (const Choice& choice : planning_.menu(task).all) {
+      if (!may_ask(task, choice)) continue;
+      if (planning_.fits(task, choice)) return false;
+      asks = true;
+    }
+    return asks;
+  }
+
+  void serve(TaskIndex asker) {
+    if (!lacks_room(asker)) return;  // it did, before another one was served
+    const double latest_end_s = planning_.task(asker).deadline_s + kDeadlineTolerance_s;
+    for (const bool in_time : {true, false})
+      for (const ChoiceIndex index : planning_.menu(asker).by_cer) {
+        const Choice& wanted = planning_.menu(asker).all[index];
+        const double end_s = planning_.now_s() + planning_.lat_s(asker, wanted);
+        if ((end_s <= latest_end_s) != in_time || !may_ask(asker, wanted)) continue;
+        if (start_after_stops(asker, index)) return;
+      }
+    for (const Choice& wanted : planning_.menu(asker).all)
+      if (may_ask(asker, wanted)) wait_for(asker, wanted);
+  }
+
+  bool start_after_stops(TaskIndex asker, ChoiceIndex index) {
+    const Choice& wanted = planning_.menu(asker).all[index];
+    const auto victims = victims_of(asker, wanted.pool, planning_.now_s());
+    const auto sets = sets_of(asker, wanted, victims);
+    if (sets.empty()) return false;
+    const RoomGain gain = gain_of(asker, wanted, sets.front());
+    for (const StopVictim* victim : sets.front())
+      planning_.give_back(victim->run, gain);
+    planning_.start(asker, index);
+    return true;
+  }
+
+  // Somebody can give it back, later.
+  void wait_for(TaskIndex asker, const Choice& wanted) {
+    if (sets_of(asker, wanted, victims_of(asker, wanted.pool, kNoDeadline)).empty()) return;
+    planning_.keep_for_owners(wanted.pool);
+    for (const TaskIndex run : state_.running())
+      if (const auto borrower = borrower_of(run, asker, wanted.pool);
+          borrower && borrower->from_s > planning_.now_s())
+        wake_s_ = std::min(wake_s_, borrower->from_s);
+  }
+
+  std::vector<StopVictims> sets_of(TaskIndex asker, const Choice& wanted,
+                                   const std::vector<StopVictim>& victims) const {
+    if (victims.empty()) return {};
+    const EligibleNodes* eligible = planning_.task(asker).eligible.get();
+    return RoomByStops(state_, wanted, eligible, victims).sets();
+  }
+
+  // Cheapest first.
+  std::vector<StopVictim> victims_of(TaskIndex asker, PoolIndex pool, double by_s) {
+    std::vector<StopVictim> victims;
+    for (const TaskIndex run : state_.running())
+      if (const auto borrower = borrower_of(run, asker, pool); borrower && borrower->from_s <= by_s)
+        victims.push_back(borrower->victim);
+    std::sort(victims.begin(), victims.end(), [](const StopVictim& a, const StopVictim& b) {
+      return std::tuple(a.cost, a.run) < std::tuple(b.cost, b.run);
+    });
+    return victims;
+  }
+
+  std::optional<Borrower> borrower_of(TaskIndex run, TaskIndex asker, PoolIndex pool) {
+    const Choice& choice = state_.running_choice(run);
+    const PlanTask& task = planning_.task(run);
+    if (choice.pool != pool || task.queue == planning_.task(asker).queue) return std::nullopt;
+    if (task.promised_to && *task.promised_to != asker) return std::nullopt;
+    if (state_.stays(run) || !task.can_give_back) return std::nullopt;
+    if (!state_.shares().is_beyond_own(task.queue, pool)) return std::nullopt;
+    const ShareParts& parts = parts_of(run);
+    if (parts.borrowed + parts.of_pool == 0) return std::nullopt;
+    Borrower borrower{{run, {}}, from_s(run, asker)};
+    if (task.promised_to) return borrower;  // it was chosen, and told, before
+    borrower.victim.cost = {task.level + (parts.of_pool > 0 ? kPoolRank : 0), wasted_by(run)};
+    return borrower;
+  }
+
+  double from_s(TaskIndex run, TaskIndex asker) const {
+    const PlanTask& task = planning_.task(run);
+    const double started_s = state_.progress(run).run.started_s;
+    const Shares& shares = *state_.shares().shares();
+    const QueueNumber owner = planning_.task(asker).queue;
+    const double within_s = shares.of_queue[owner].give_back_within_s;
+    const double at_last_s = std::max(started_s, planning_.task(asker).submit_s) + within_s;
+    double from_s = started_s + protect_s_;
+    const double end_s = state_.observed_due_s(run, planning_.now_s());
+    if (planning_.now_s() < end_s && end_s <= planning_.now_s() + protect_s_)
+      from_s = std::max(from_s, end_s);
+    if (!task.preemptible) from_s = at_last_s;
+    return std::min(from_s, at_last_s);
+  }
+
+  double wasted_by(TaskIndex run) const {
+    const double now_s = planning_.now_s();
+    const double work_s = state_.observed_work_s(run, now_s);
+    return wasted_gpu_s(state_.progress(run).run, work_s,
+                        state_.left_if_stopped(run, work_s, now_s), state_.running_choice(run).gpus,
+                        now_s);
+  }
+
+  // As they are now: a stop makes others of its queue its own.
+  const ShareParts& parts_of(TaskIndex run) {
+    if (parts_at_ != planning_.given_back() || parts_.empty()) {
+      parts_ = share_parts(state_);
+      parts_at_ = planning_.given_back();
+    }
+    return parts_[run];
+  }
+
+  RoomGain gain_of(TaskIndex asker, const Choice& wanted, const StopVictims& set) const {
+    const double now_s = planning_.now_s();
+    double ended_s = now_s;
+    for (const StopVictim* victim : set)
+      ended_s = std::max(ended_s, state_.observed_end_s(victim->run, now_s));
+    const double latest_s =
+        planning_.task(asker).deadline_s + kDeadlineTolerance_s - planning_.lat_s(asker, wanted);
+    return {ended_s - now_s, now_s <= latest_s && latest_s < ended_s};
+  }
+
+  Planning& planning_;
+  const PlanState& state_;
+  double protect_s_;
+  double wake_s_ = kNoDeadline;
+  std::vector<ShareParts> parts_;
+  int parts_at_ = 0;
+};
+
+}  // namespace
+
+void ask_back(Planning& planning, const Policy& policy) {
+  const Shares* shares = planning.state().shares().shares();
+  if (shares != nullptr && !shares->types.empty()) AskBack(planning, policy).call();
+}
+
+}  // namespace slackline::core

@@ -1,0 +1,25 @@
+// Giving back: a task that fits into what its queue owns does not wait for runs that use it beyond
+// what their own queues own. Before a policy serves, whoever they keep out has them stopped and
+// starts, under every policy, also under those that stop nobody (002, private before public).
+//
+//   asks      urgent ones first, then by deadline and submit time; a task that fits, does not ask
+//   gives     a run of another queue that is not its queue's own alone (share_parts.h), is not of
+//             those that stay (PlanState::stays), and whose queue uses more than it owns. First by
+//             use: borrowed before pool, low portrait levels before high ones; then by the
+//             GPU time that the stop wastes
+//   protects  `protect` of the policy after a start and before an end, and disruption budgets, but
+//             nothing for longer than the queue's giveBackWithin, counted from when the task and
+//             the run were both there. Neither the budget of preemption nor the number of stops
+//             counts
+//
+// While nothing can be stopped yet, nobody else gets more of that GPU type than he owns, and the
+// plan is made again when the first of them may be stopped. Private to src/core.
+#pragma once
+
+#include "planning.h"
+
+namespace slackline::core {
+
+void ask_back(Planning& planning, const Policy& policy);
+
+}  // namespace slackline::core

@@ -1,0 +1,151 @@
+// Owners ask for what others have borrowed.
+#include <tuple>
+
+#include "slackline/core/handover/begin_starts.h"
+#include "slackline/model/reason.h"
+#include "support/share_world.h"
+
+namespace slackline::core {
+namespace {
+
+using test::kSharedAt_s;
+using TaskNames = std::vector<std::string>;
+
+// Vision runs on 12 of 16: 6 are its own, 4 borrowed, 2 of the pool; the other 2 of the pool are
+// used by somebody without a share. Text owns 6, and 2 are free.
+class AskBackTest : public test::ShareWorld {
+ protected:
+  void vision_borrows(double started_s = 0) {
+    runs("v0", "vision", 4, "n1", started_s);
+    runs("v1", "vision", 4, "n2", started_s + 1);
+    runs("v2", "vision", 4, "n3", started_s + 2);
+    runs("o0", "other", 2, "n4", started_s + 3);
+  }
+
+  Plan planned(Queue& queue, std::string_view policy = "default") {
+    return plan(queue.state(), kSharedAt_s, *parse_policy(policy));
+  }
+
+  // Who gives back, and who starts.
+  std::pair<TaskNames, TaskNames> changes(std::string_view policy = "default") {
+    Queue found = queue();
+    std::pair<TaskNames, TaskNames> changes;
+    for (const Effect& effect : planned(found, policy).effects) {
+      EXPECT_FALSE(effect.ended && !effect.gives_back);
+      TaskNames& names = effect.ended ? changes.first : changes.second;
+      names.push_back(found.task(effect.task).key.name);
+    }
+    return changes;
+  }
+};
+
+TEST_F(AskBackTest, AnOwnerDoesNotWaitForWhoBorrowedUnderAnyPolicy) {
+  vision_borrows();
+  waits("t0", "text", 4, 0);
+  for (const std::string& policy : policy_names())
+    EXPECT_EQ(changes(policy), std::pair(TaskNames{"v1"}, TaskNames{"t0"}))
+        << policy << ": v0 is its queue's own, v2 is of the pool too";
+}
+
+TEST_F(AskBackTest, WhoFitsStopsNobody) {
+  vision_borrows();
+  waits("t0", "text", 2, 0);
+  EXPECT_EQ(changes(), std::pair(TaskNames{}, TaskNames{"t0"}));
+}
+
+TEST_F(AskBackTest, NobodyAsksForMoreThanHeOwns) {
+  vision_borrows();
+  waits("o1", "other", 2, 0);
+  waits("v3", "vision", 4, 1);
+  waits("t0", "text", 2, 2);
+  waits("t1", "text", 4, 3);
+  waits("t2", "text", 4, 4);
+  EXPECT_EQ(changes("fifo"), std::pair(TaskNames{"v1"}, TaskNames{"t0", "t1"}))
+      << "with 6 in use text owns no more";
+}
+
+TEST_F(AskBackTest, TheLeastUsefulRunIsStoppedFirst) {
+  rulebook_.named["vision"].shares = {{"A100", {0, 12}}};
+  rulebook_.named["idle"].shares = {{"A100", {6, 0}}};
+  vision_borrows();
+  waits("t0", "text", 4, 0);
+  Queue found = queue();
+  EXPECT_EQ(changes(), std::pair(TaskNames{"v2"}, TaskNames{"t0"}))
+      << "it has lost least work so far";
+}
+
+TEST_F(AskBackTest, AYoungRunIsProtectedAndNobodyElseBorrowsMeanwhile) {
+  vision_borrows(/*started_s=*/560);
+  waits("t0", "text", 4, 0);
+  waits("v3", "vision", 1, 1);
+  waits("t1", "text", 1, 2);
+  Queue found = queue();
+  const Plan made = planned(found);
+  EXPECT_EQ(changes(), std::pair(TaskNames{}, TaskNames{"t1"}));
+  ASSERT_TRUE(made.next_wake_s);
+  EXPECT_DOUBLE_EQ(*made.next_wake_s, kSharedAt_s - 600 + 561 + 60);
+}
+
+TEST_F(AskBackTest, ProtectionLastsNoLongerThanTheOwnerMustWait) {
+  vision_borrows(/*started_s=*/590);
+  waits("t0", "text", 4, 0);
+  rulebook_.named["text"].give_back_within_s = 5;
+  EXPECT_EQ(changes(), std::pair(TaskNames{"v1"}, TaskNames{"t0"}));
+  rulebook_.named["text"].give_back_within_s = 20;
+  EXPECT_EQ(changes(), std::pair(TaskNames{}, TaskNames{}));
+}
+
+TEST_F(AskBackTest, ABudgetDelaysTheOwnerNoLongerThanThat) {
+  vision_borrows();
+  waits("t0", "text", 4, 0);
+  DisruptionBudget budget;
+  budget.key = {"default", "keep"};
+  budget.match_labels = {{"job-name", "v1"}};
+  cluster_.with(budget);
+  rulebook_.named["text"].give_back_within_s = 700;
+  EXPECT_EQ(changes(), std::pair(TaskNames{"v2"}, TaskNames{"t0"}));
+  rulebook_.named["text"].give_back_within_s = 500;
+  EXPECT_EQ(changes(), std::pair(TaskNames{"v1"}, TaskNames{"t0"}));
+}
+
+TEST_F(AskBackTest, WhoIsNotStoppedBorrowsNothing) {
+  rulebook_.named["vision"].preemptible = false;
+  for (int i = 0; i < 3; ++i)
+    waits("v" + std::to_string(i), "vision", 4, i);
+  EXPECT_EQ(changes(), std::pair(TaskNames{}, TaskNames{"v0", "v1"}))
+      << "6 of its own and 2 of 4 in the pool";
+}
+
+TEST_F(AskBackTest, TheStopIsSaidAndNobodyPaysForIt) {
+  vision_borrows();
+  waits("t0", "text", 4, 0);
+  Queue found = queue();
+  const Plan made = planned(found);
+  PlanStamp stamp;
+  const auto writes = begin_starts(snapshot_, {}, found, made, catalog_, stamp, kSharedAt_s);
+  ASSERT_EQ(writes.size(), 2U);
+  const auto* stop = writes[0].as<StopJob>();
+  ASSERT_NE(stop, nullptr);
+  EXPECT_EQ(writes[0].target.key.name, "v1");
+  EXPECT_EQ(writes[0].decision.reason, reason::kBorrowedAskedBack);
+  EXPECT_EQ(stop->asker.name, "t0");
+  EXPECT_GT(stop->lost_gpu_s, 0);
+  EXPECT_TRUE(stop->preemptions->charges.empty());
+  EXPECT_EQ(writes[1].target.key.name, "t0");
+}
+
+// Else it would be asked back at once.
+TEST_F(AskBackTest, ADeadlineStopsNoOwnerForABorrower) {
+  runs("t0", "text", 4, "n1", 0);
+  runs("t1", "text", 2, "n2", 0);
+  runs("x0", "text", 4, "n3", 0);
+  runs("x1", "text", 4, "n4", 0);
+  rulebook_.named["text"].shares = {{"A100", {14, 0}}};
+  auto urgent = test::in_queue("v0", "vision", 0).gpus(4);
+  urgent.intent().deadline_s = kSharedAt_s + 3700;
+  cluster_.with(urgent.waiting());
+  EXPECT_EQ(changes(), std::pair(TaskNames{}, TaskNames{}));
+}
+
+}  // namespace
+}  // namespace slackline::core
