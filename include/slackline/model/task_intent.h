@@ -82,7 +82,11 @@ struct PlanNote {
   std::vector<NodeName> nodes;  // one entry per pod; a node that pods share is repeated
   bool promoted = false;
   std::optional<double> predicted_s{};  // how long the run will take; unset: unknown
-  std::uint64_t value_hash = 0;         // of the annotation's text: another value is another plan
+  // As it was asked for: what is written while it runs changes nothing of this run.
+  std::optional<double> checkpoint_interval_s{};  // unset: none
+  std::optional<double> work_s{};                 // of the whole task there, without start-up
+  std::string asked{};           // names what its length follows from; empty: nobody noted it
+  std::uint64_t value_hash = 0;  // of the annotation's text: another value is another plan
   // Of the Job, once it has this plan: identifies an old plan after a failover.
   std::optional<std::int64_t> generation{};
 

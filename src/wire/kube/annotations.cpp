@@ -378,6 +378,9 @@ Result<PlanNote> read_plan(std::string_view text) {
   if (plan.nodes.empty()) return fail(ErrorCode::kInvalidArgument, "nodes names no node");
   plan.promoted = root["promoted"].is_true();
   plan.predicted_s = root["predictedSeconds"].number();
+  plan.checkpoint_interval_s = root["checkpointSeconds"].number();
+  plan.work_s = root["workSeconds"].number();
+  plan.asked = std::string(root["asked"].text());
   plan.generation = root["generation"].integer();
   plan.resize = read_resize_note(root["resize"]);
   plan.value_hash = fingerprint(text);

@@ -392,6 +392,9 @@ std::string encode_plan(const PlanNote& plan) {
   write_nodes(out, plan.nodes);
   if (plan.promoted) out.field("promoted", true);
   if (plan.predicted_s) out.field("predictedSeconds", *plan.predicted_s);
+  if (plan.checkpoint_interval_s) out.field("checkpointSeconds", *plan.checkpoint_interval_s);
+  if (plan.work_s) out.field("workSeconds", *plan.work_s);
+  if (!plan.asked.empty()) out.field("asked", plan.asked);
   if (plan.generation) out.field("generation", *plan.generation);
   if (plan.resize) write_resize(out, *plan.resize);
   out.end_object();

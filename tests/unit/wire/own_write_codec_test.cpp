@@ -46,6 +46,21 @@ TEST(OwnWriteCodec, APlanIsReadAsItWasWritten) {
   EXPECT_EQ(read->shape, (Placement{1, 4}));
   EXPECT_EQ(read->nodes.size(), 2U);
   EXPECT_TRUE(read->promoted);
+  EXPECT_FALSE(read->checkpoint_interval_s);
+  EXPECT_FALSE(read->work_s);
+  EXPECT_TRUE(read->asked.empty());
+}
+
+TEST(OwnWriteCodec, APlanKeepsWhatWasAskedFor) {
+  PlanNote plan = *a_plan();
+  plan.checkpoint_interval_s = 600;
+  plan.work_s = 7200.5;
+  plan.asked = "00ff";
+  const auto read = read_plan(encode_plan(plan));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->checkpoint_interval_s, 600);
+  EXPECT_EQ(read->work_s, 7200.5);
+  EXPECT_EQ(read->asked, "00ff");
 }
 
 TEST(OwnWriteCodec, ACalibrationRunIsEndedByItsLimitOrDeleted) {
