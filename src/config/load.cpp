@@ -248,11 +248,26 @@ void read_trust(Section& section, TrustSettings& trust) {
   section.duration("keyLife", trust.key_life_s);
 }
 
+void read_order(Section& section, std::vector<GpuType>& types) {
+  std::vector<std::string> names;
+  for (const GpuType& type : types)
+    names.push_back(type.str());
+  section.texts("gpuTypes", names);
+  types.clear();
+  for (std::string& name : names) {
+    if (name == "any" || name.find(',') != std::string::npos)
+      section.problem("gpuTypes", format("has \"{}\"", printable(name, 64)),
+                      "it must be a list of single GPU types; [] means any");
+    types.emplace_back(std::move(name));
+  }
+}
+
 void read_rules(Section& section, QueueRules& rules) {
   section.integer("maxPending", rules.max_pending, 0);
   section.integer("maxRunning", rules.max_running, 0);
   section.duration("fallbackAfter", rules.fallback_after_s);
   section.duration("giveBackWithin", rules.give_back_within_s, /*may_be_zero=*/true);
+  read_order(section, rules.gpu_types);
   section.flag("scaleUp", rules.scale_up);
   section.section("preemption", [&](Section& preemption) {
     preemption.flag("preemptible", rules.preemptible);

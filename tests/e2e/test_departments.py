@@ -3,20 +3,24 @@ while everything runs."""
 
 import json
 import subprocess
+import time
 import unittest
 
 from support.daemon import slackline_binary
-from support.objects import TEAM, gpu_job
+from support.objects import DURATION, TEAM, gpu_job, name_of
 from support.queued_case import QueuedCase
 
-SHARES = """queues:
-  - {name: vision, shares: {k80: {own: 4}}}
-  - {name: text, shares: {K80: {own: 4}}}
+GIVE_BACK_S = 5
+SHARES = f"""queue: {{giveBackWithin: {GIVE_BACK_S}s}}
+queues:
+  - {{name: vision, shares: {{k80: {{own: 4}}}}}}
+  - {{name: text, shares: {{K80: {{own: 4}}}}}}
 """
+LONG = {"expected-duration": "10m", "checkpoint-interval": "1s"}
 
 
-def job(name, queue, gpus=4, pods=1):
-    return gpu_job(name, gpus=gpus, pods=pods, labels={"slackline.dev/queue": queue})
+def job(name, queue, gpus=4, pods=1, **more):
+    return gpu_job(name, gpus=gpus, pods=pods, labels={"slackline.dev/queue": queue}, **more)
 
 
 class DepartmentsTest(QueuedCase):
@@ -33,7 +37,7 @@ class DepartmentsTest(QueuedCase):
         """Each queue named gets this share of K80s, in place of its own."""
         text = self.written
         for queue, share in shares.items():
-            line = next(line for line in SHARES.splitlines() if queue in line)
+            line = next(line for line in SHARES.splitlines() if f"name: {queue}," in line)
             text = text.replace(line, f"  - {{name: {queue}, shares: {{K80: {share}}}}}")
         loaded = self.daemon.total("slackline_config_reloads_total", result="loaded")
         self.change_file(text)
@@ -96,6 +100,69 @@ class DepartmentsTest(QueuedCase):
         self.wait_bound("hers")
         row = self.rows()["hers"]
         self.assertEqual((row["state"], row["share"]), ("running", "private"))
+
+    def stops(self, name):
+        note = self.job(name)["metadata"]["annotations"].get("slackline.dev/preemptions")
+        return json.loads(note)["count"] if note else 0
+
+    def lend(self):
+        """Text leaves its half idle, and vision has borrowed it."""
+        self.give({"vision": "{own: 4, borrow: 4}"})
+        self.apply(*(job(name, "vision", annotations=LONG) for name in ("v1", "v2")))
+        self.wait_bound("v1", "v2")
+        self.cluster.wait(lambda: self.share("vision")["borrowed"] == 4, 20, "the ledger to tell what is borrowed")
+        return next(name for name in ("v1", "v2") if self.rows()[name]["share"] == "borrowed")
+
+    def let_end(self, name):
+        for pod in self.cluster.pods_of(name, TEAM):
+            self.cluster.kubectl("annotate", "pod", name_of(pod), "-n", TEAM, f"{DURATION}=0s", "--overwrite")
+        self.cluster.wait(lambda: self.job(name)["status"].get("succeeded"), 30, f"{name} to finish")
+
+    def test_an_owner_has_its_idle_half_back_and_the_borrower_goes_on_afterwards(self):
+        borrower = self.lend()
+        asked_s = time.monotonic()
+        self.apply(job("t1", "text"))
+        self.wait_bound("t1")
+        waited_s = time.monotonic() - asked_s
+        self.assertLess(waited_s, GIVE_BACK_S + 10, "within the bound, and some seconds of the cluster's own")
+        self.assertEqual({name: self.stops(name) for name in ("v1", "v2")}, {"v1": 0, "v2": 0} | {borrower: 1})
+        self.assertEqual(self.rows()[borrower]["state"], "waiting")
+
+        def told():
+            events = self.cluster.list("event", TEAM)
+            return any(
+                event["reason"] == "BorrowedAskedBack"
+                and event["involvedObject"]["name"] == borrower
+                and "on the GPUs that its queue owns" in event["message"]
+                for event in events
+            )
+
+        self.cluster.wait(told, 10, "the Event")
+        self.assertGreater(self.daemon.total("slackline_preemptions_total", reason="BorrowedAskedBack"), 0)
+        self.assertEqual(self.share("text")["ownInUse"], 4)
+        self.let_end("t1")
+        self.wait_bound(borrower)
+        self.let_end(borrower)
+        self.assertEqual(self.stops(borrower), 1)
+
+    def test_a_gang_that_borrows_gives_back_as_a_whole(self):
+        self.give({"vision": "{own: 4, borrow: 4}"})
+        self.apply(job("gang", "vision", gpus=4, pods=2, annotations=LONG))
+        self.cluster.wait_bound("gang", 2, timeout=60, namespace=TEAM)
+        self.apply(job("t1", "text", gpus=2))
+        self.wait_bound("t1")
+        self.assertEqual(self.stops("gang"), 1)
+        self.let_end("t1")
+        self.cluster.wait_bound("gang", 2, timeout=60, namespace=TEAM)
+
+    def test_who_dies_in_the_middle_of_it_goes_on_in_the_next_life(self):
+        borrower = self.lend()
+        self.apply(job("t1", "text"))
+        self.cluster.wait(lambda: self.stops(borrower), 30, "the stop")
+        self.daemon.kill()
+        self.daemon.start()
+        self.wait_bound("t1")
+        self.assertEqual({name: self.stops(name) for name in ("v1", "v2")}, {"v1": 0, "v2": 0} | {borrower: 1})
 
     def test_a_gang_starts_on_own_and_borrowed_gpus_or_not_at_all(self):
         self.give({"vision": "{own: 4, borrow: 3}", "text": "{own: 4}"})

@@ -7,7 +7,9 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "slackline/model/ids.h"
 #include "slackline/model/resize.h"
 
 namespace slackline {
@@ -38,6 +40,8 @@ struct QueueRules {
   std::map<std::string, GpuShare, std::less<>> shares{};  // by GPU type as written
   // That its tasks wait, at most, for the runs that use what it owns.
   double give_back_within_s = kDefaultGiveBack_s;
+  // In order of preference, of tasks that name none; empty: any.
+  std::vector<GpuType> gpu_types{};
 
   friend bool operator==(const QueueRules&, const QueueRules&) = default;
 };

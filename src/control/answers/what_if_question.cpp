@@ -59,13 +59,6 @@ Result<core::AddedNodes> parse_added(const std::string& text) {
                           static_cast<int>(*gpus)};
 }
 
-GpuType resolved_type(const GpuType& written, const GpuCatalog& catalog) {
-  TaskIntent intent;
-  intent.gpu_types = {written};
-  const core::AcceptedTypes types(intent, catalog);
-  return types.types().empty() ? written : types.types().front();
-}
-
 Result<ChangedQueue> changed_queue(const WhatIfQuestion& question, const QueueSight& sight,
                                    const core::ArrivalList& arrivals) {
   const int parts = (question.drain.empty() ? 0 : 1) + (question.add.empty() ? 0 : 1) +
@@ -88,7 +81,7 @@ Result<ChangedQueue> changed_queue(const WhatIfQuestion& question, const QueueSi
     changed.question = format("drain {}", printable(question.drain, 200));
   } else if (!question.add.empty()) {
     SLACKLINE_ASSIGN(core::AddedNodes added, parse_added(question.add));
-    added.gpu_type = resolved_type(added.gpu_type, *sight.catalog);
+    added.gpu_type = core::resolved_type(added.gpu_type, *sight.catalog);
     const std::string resource = resource_of(sight.queue, added.gpu_type);
     remake(core::with_nodes(*sight.snapshot, added, resource), sight.options);
     changed.question = format("add {} nodes with {} {} GPUs each", added.nodes, added.gpus_per_node,

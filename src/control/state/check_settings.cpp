@@ -39,18 +39,31 @@ void check_moves(const Settings& settings, config::Findings& findings) {
     look(format("queues[name={}].rescheduling", name), rules);
 }
 
-void check_shares(const QueueRulebook& queues, const GpuCatalog& catalog,
-                  config::Findings& findings) {
+void check_type(const GpuType& type, const std::string& path, const GpuCatalog& catalog,
+                config::Findings& findings) {
+  if (catalog.type(type) == nullptr)
+    findings.push_back({config::Severity::kWarning, 0, path, "is a GPU type that no rule names",
+                        "write it as `slackline cluster` lists the types of the nodes"});
+}
+
+void check_order(const QueueRules& rules, const std::string& path, const GpuCatalog& catalog,
+                 config::Findings& findings) {
+  for (const GpuType& written : rules.gpu_types)
+    check_type(core::resolved_type(written, catalog),
+               format("{}.gpuTypes: {}", path, printable(written.str(), 64)), catalog, findings);
+}
+
+void check_types(const QueueRulebook& queues, const GpuCatalog& catalog,
+                 config::Findings& findings) {
+  check_order(queues.defaults, "queue", catalog, findings);
   for (const auto& [queue, rules] : queues.named) {
+    if (rules.gpu_types != queues.defaults.gpu_types)
+      check_order(rules, format("queues[name={}]", queue), catalog, findings);
     std::set<GpuType> given;
     for (const auto& [name, share] : rules.shares) {
-      TaskIntent intent;
-      intent.gpu_types = {GpuType(name)};
-      const GpuType type = core::AcceptedTypes(intent, catalog).types().front();
+      const GpuType type = core::resolved_type(GpuType(name), catalog);
       const std::string path = format("queues[name={}].shares.{}", queue, printable(name, 64));
-      if (catalog.type(type) == nullptr)
-        findings.push_back({config::Severity::kWarning, 0, path, "is a GPU type that no rule names",
-                            "write it as `slackline cluster` lists the types of the nodes"});
+      check_type(type, path, catalog, findings);
       if (!given.insert(type).second)
         findings.push_back({config::Severity::kWarning, 0, path,
                             format("is {} once more: both count together", type.str()),
@@ -64,7 +77,7 @@ void check_shares(const QueueRulebook& queues, const GpuCatalog& catalog,
 config::Findings check_settings(const Settings& settings, const GpuCatalog& catalog) {
   config::Findings findings;
   check_moves(settings, findings);
-  check_shares(settings.queues, catalog, findings);
+  check_types(settings.queues, catalog, findings);
   return findings;
 }
 

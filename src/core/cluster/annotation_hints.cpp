@@ -88,9 +88,7 @@ class KnownTypes {
 
   void hint_at(std::string_view key, const GpuType& written,
                std::vector<std::string>& hints) const {
-    TaskIntent intent;
-    intent.gpu_types = {written};
-    const AcceptedTypes accepted(intent, catalog_);
+    const AcceptedTypes accepted(written, catalog_);
     const auto has = [&](const GpuType& type) { return accepted.preference(type).has_value(); };
     if (std::any_of(there_.begin(), there_.end(), has)) return;
     const bool known = catalog_.type(accepted.types().front()) != nullptr;

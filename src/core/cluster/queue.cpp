@@ -187,6 +187,7 @@ class QueueMaker {
                 return std::tie(a.created_s, a.key, a.kind, a.uid) <
                        std::tie(b.created_s, b.key, b.kind, b.uid);
               });
+    prefer_types_of_queues(queue_.tasks_, rulebook_);
     hold_to_limits(queue_.tasks_, options_.queues);
     hold_calibrations(queue_.tasks_);
     if (options_.foresee) foresee_runs();

@@ -33,4 +33,16 @@ void hold_to_limits(std::vector<QueueTask>& tasks, const QueueRulebook* queues) 
   }
 }
 
+void prefer_types_of_queues(std::vector<QueueTask>& tasks, const QueueRulebook& queues) {
+  for (QueueTask& task : tasks) {
+    const auto& types = queues.of(queue_of(*task.intent, task.key.ns)).gpu_types;
+    const bool names_none = task.intent->gpu_types.empty() && !task.intent->any_gpu_type;
+    if (types.empty() || !names_none || task.plan) continue;
+    TaskIntent intent = *task.intent;
+    intent.gpu_types = types;
+    task.intent = std::make_shared<const TaskIntent>(std::move(intent));
+    task.types_of_queue = true;
+  }
+}
+
 }  // namespace slackline::core

@@ -16,19 +16,13 @@ struct NamedType {
   std::uint32_t type = 0;  // into Shares::types
 };
 
-AcceptedTypes accepted(const std::string& name, const GpuCatalog& catalog) {
-  TaskIntent intent;
-  intent.gpu_types = {GpuType(name)};
-  return {intent, catalog};
-}
-
 // By name as written; two spellings of a type are one.
 class NamedTypes {
  public:
   NamedTypes(const QueueRulebook& rulebook, const GpuCatalog& catalog) {
     for (const auto& [queue, rules] : rulebook.named)
       for (const auto& [name, share] : rules.shares)
-        if (!named_.contains(name)) add(name, accepted(name, catalog));
+        if (!named_.contains(name)) add(name, AcceptedTypes(GpuType(name), catalog));
   }
 
   const std::vector<std::string>& types() const { return types_; }

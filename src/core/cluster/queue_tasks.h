@@ -30,6 +30,9 @@ FoundTasks find_queue_tasks(const ClusterSnapshot& snapshot,
 // `tasks`; tasks that have run once keep their place.
 void hold_to_limits(std::vector<QueueTask>& tasks, const QueueRulebook* queues);
 
+// Tasks that wait and name no GPU types get those of their queue.
+void prefer_types_of_queues(std::vector<QueueTask>& tasks, const QueueRulebook& queues);
+
 // The request of a Job that waits suspended: as advised, where that is applied. A run keeps what it
 // was given. One that keeps its place goes on there, in the shape that is kept.
 void resize(QueueTask& task, const Resizer& resizer, bool keeps_place);

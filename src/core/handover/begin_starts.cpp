@@ -312,7 +312,7 @@ class StartWriter {
     const QueueTask& task = queue_.task(index);
     const PlacementMenu& menu = *queue_.state().tasks()[index].menu;
     const QueuePool& pool = queue_.pools()[menu.all[run.choice].pool];
-    if (!offers_several_types(menu) && !original.affinity_terms) return;
+    if (!offers_several_types(menu) && !task.types_of_queue && !original.affinity_terms) return;
     std::vector<NodeIndex> planned;
     for (const PoolNode node : run.nodes)
       planned.push_back(pool.nodes[node]);

@@ -7,18 +7,6 @@
 namespace slackline::core {
 namespace {
 
-// The alias of a GPU type that a person wrote; the word itself if no rule knows it.
-GpuType resolve(const GpuType& word, const GpuCatalog& catalog) {
-  if (catalog.type(word) != nullptr) return word;
-  const std::string lower = to_lower(word.str());
-  for (const GpuTypeRule& rule : catalog.types)
-    if (to_lower(rule.alias.str()) == lower) return rule.alias;
-  for (const GpuTypeRule& rule : catalog.types)
-    for (const std::string& pattern : rule.label_values)
-      if (glob_matches(pattern, word.str())) return rule.alias;
-  return word;
-}
-
 // "H100-PCIe" of "H100".
 bool is_variant(std::string_view type, std::string_view of) {
   return type.size() > of.size() && type.starts_with(of) && type[of.size()] == '-';
@@ -26,12 +14,30 @@ bool is_variant(std::string_view type, std::string_view of) {
 
 }  // namespace
 
+GpuType resolved_type(const GpuType& written, const GpuCatalog& catalog) {
+  if (catalog.type(written) != nullptr) return written;
+  const std::string lower = to_lower(written.str());
+  for (const GpuTypeRule& rule : catalog.types)
+    if (to_lower(rule.alias.str()) == lower) return rule.alias;
+  for (const GpuTypeRule& rule : catalog.types)
+    for (const std::string& pattern : rule.label_values)
+      if (glob_matches(pattern, written.str())) return rule.alias;
+  return written;
+}
+
 AcceptedTypes::AcceptedTypes(const TaskIntent& intent, const GpuCatalog& catalog,
                              std::string_view resource)
     : catalog_(!resource.empty() && catalog.is_whole(resource) ? &catalog : nullptr) {
-  if (intent.any_gpu_type) return;
-  for (const GpuType& word : intent.gpu_types) {
-    GpuType alias = resolve(word, catalog);
+  if (!intent.any_gpu_type) accept(intent.gpu_types, catalog);
+}
+
+AcceptedTypes::AcceptedTypes(const GpuType& written, const GpuCatalog& catalog) {
+  accept({written}, catalog);
+}
+
+void AcceptedTypes::accept(const std::vector<GpuType>& written, const GpuCatalog& catalog) {
+  for (const GpuType& word : written) {
+    GpuType alias = resolved_type(word, catalog);
     if (std::find(types_.begin(), types_.end(), alias) == types_.end())
       types_.push_back(std::move(alias));
   }

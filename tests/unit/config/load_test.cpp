@@ -259,6 +259,21 @@ TEST(LoadTest, AQueueInheritsWhatItDoesNotSay) {
   EXPECT_EQ(queues.of("any other"), (QueueRules{7, 600, false}));
 }
 
+TEST(LoadTest, AQueueMayPreferGpuTypes) {
+  const Loaded loaded = parse(
+      "queue: {gpuTypes: [A100, V100]}\n"
+      "queues: [{name: vision, gpuTypes: [H100]}, {name: text}, {name: all, gpuTypes: []}]\n");
+  EXPECT_THAT(loaded.findings, IsEmpty());
+  const QueueRulebook& queues = loaded.configuration.queues;
+  EXPECT_THAT(queues.of("vision").gpu_types, ElementsAre(GpuType("H100")));
+  EXPECT_THAT(queues.of("text").gpu_types, ElementsAre(GpuType("A100"), GpuType("V100")));
+  EXPECT_THAT(queues.of("all").gpu_types, IsEmpty());
+  EXPECT_THAT(problems("queue: {gpuTypes: [any]}\n"),
+              ElementsAre(HasSubstr("queue.gpuTypes: has \"any\"; it must be a list of single")));
+  EXPECT_THAT(problems("queue: {gpuTypes: A100}\n"),
+              ElementsAre(HasSubstr("queue.gpuTypes: is \"A100\"; it must be a list of texts")));
+}
+
 TEST(LoadTest, AQueueMayHaveAShareOfGpuTypes) {
   const Loaded loaded = parse(
       "queues: [{name: vision, maxRunning: 9, giveBackWithin: 0s, shares: {A100: {own: 16, borrow: "
@@ -284,10 +299,10 @@ TEST(LoadTest, AQueueMayHaveAShareOfGpuTypes) {
 TEST(LoadTest, MistakesInQueuesNameThePathAndTheRemedy) {
   EXPECT_THAT(
       problems("queues: [{name: a, maxpending: 3}]\n"),
-      ElementsAre(
-          "f:3: error: queues[0].maxpending: is not a known key; allowed here: "
-          "name, maxPending, maxRunning, fallbackAfter, giveBackWithin, scaleUp, preemption, "
-          "rescheduling, resize, shares"));
+      ElementsAre("f:3: error: queues[0].maxpending: is not a known key; allowed here: "
+                  "name, maxPending, maxRunning, fallbackAfter, giveBackWithin, gpuTypes, scaleUp, "
+                  "preemption, "
+                  "rescheduling, resize, shares"));
   EXPECT_THAT(problems("queues: [{name: a}, {name: a}]\n"),
               ElementsAre(HasSubstr("queues[1].name: queue a is given twice; keep one of them")));
   EXPECT_THAT(problems("queues: [{maxPending: 3}]\n"),

@@ -1,6 +1,8 @@
 // Shares of queues in the planner's queue, and their ledger.
 #include "slackline/core/cluster/queue_shares.h"
 
+#include <set>
+
 #include <gtest/gtest.h>
 
 #include "slackline/core/answers/explain.h"
@@ -15,6 +17,13 @@ using test::in_queue;
 using test::kSharedAt_s;
 using QueueSharesTest = test::ShareWorld;
 using Started = std::vector<std::string>;
+
+Started types_of(const Queue& queue, TaskIndex task) {
+  std::set<std::string> types;
+  for (const Choice& choice : queue.state().tasks()[task].menu->all)
+    types.insert(queue.pools()[choice.pool].pool.type.str());
+  return {types.begin(), types.end()};
+}
 
 TEST_F(QueueSharesTest, AQueueGetsItsOwnAndWhatItMayBorrowAndThePool) {
   for (int i = 0; i < 4; ++i)
@@ -126,6 +135,22 @@ TEST_F(QueueSharesTest, WhyATaskWaitsForItsShareIsSaid) {
   const auto later =
       explain({snapshot_, full, 2, catalog_, kSharedAt_s, kSharedAt_s}, reason::kShareExceeded);
   EXPECT_EQ(later.front().detail, "text: 1 of 1 tasks run; A100: 0 of 0 in the pool are in use");
+}
+
+TEST_F(QueueSharesTest, AQueueMayPreferGpuTypesForTasksThatNameNone) {
+  rulebook_.named.clear();
+  rulebook_.named["vision"].gpu_types = {GpuType("h100"), GpuType("V100")};
+  cluster_.with(a_node("h1").of("H100", 4));
+  waits("v0", "vision", 4, 0);
+  waits("o0", "other", 4, 1);
+  auto any = in_queue("v1", "vision", 2);
+  any.intent().any_gpu_type = true;
+  cluster_.with(any.gpus(4).waiting());
+  const Queue found = queue();
+  EXPECT_EQ(types_of(found, 0), (Started{"H100"})) << "a type that is not there does not matter";
+  EXPECT_TRUE(found.task(0).types_of_queue);
+  EXPECT_EQ(types_of(found, 1), (Started{"A100", "H100"}));
+  EXPECT_EQ(types_of(found, 2), (Started{"A100", "H100"})) << "it says any";
 }
 
 }  // namespace

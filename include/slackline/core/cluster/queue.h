@@ -90,6 +90,7 @@ struct QueueTask {
   PodPtr member;
   TaskRequest request;
   std::shared_ptr<const TaskIntent> intent;  // never null
+  bool types_of_queue = false;  // it names no GPU types: those in the intent are its queue's
   bool shape_is_free = false;
   // A Job whose pods start one by one: its turn is that of its first pod, and opens it.
   bool opens = false;

@@ -13,6 +13,9 @@
 
 namespace slackline::core {
 
+// The alias of a GPU type that a person wrote; the word itself if no rule knows it.
+GpuType resolved_type(const GpuType& written, const GpuCatalog& catalog);
+
 // gpu-types resolved against the catalogue, once per request: people may write the alias ("A100",
 // in any case) or what a node label says ("NVIDIA-A100-SXM4-40GB"). A name accepts the catalogue's
 // variants of it too: "H100" accepts H100-PCIe and H100-NVL.
@@ -24,6 +27,8 @@ class AcceptedTypes {
   // is asked for.
   AcceptedTypes(const TaskIntent& intent, const GpuCatalog& catalog,
                 std::string_view resource = {});
+  // What this one name accepts.
+  AcceptedTypes(const GpuType& written, const GpuCatalog& catalog);
 
   // True without gpu-types, or with `any` among them: the model chooses.
   bool anything() const { return types_.empty(); }
@@ -34,6 +39,8 @@ class AcceptedTypes {
   const std::vector<GpuType>& types() const { return types_; }
 
  private:
+  void accept(const std::vector<GpuType>& written, const GpuCatalog& catalog);
+
   const GpuCatalog* catalog_ = nullptr;  // null: parts are accepted as well
   std::vector<GpuType> types_;
   std::vector<std::pair<GpuType, int>> variants_;  // and the place of what accepts them
