@@ -147,7 +147,7 @@ bool must_give_back(const PlanState& state, TaskIndex run, TaskIndex owner,
   return task.queue != asks.queue && parts[run].borrowed + parts[run].of_pool > 0 &&
          !state.stays(run) &&
          state.shares().is_beyond_own(task.queue, state.running_choice(run).pool) &&
-         both_there_s + shares.of_queue[asks.queue].give_back_within_s < now_s;
+         both_there_s + std::max(1.0, shares.of_queue[asks.queue].give_back_within_s) < now_s;
 }
 
 // By node: free, or to be given back to the task by now.

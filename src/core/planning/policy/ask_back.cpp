@@ -14,6 +14,7 @@ namespace slackline::core {
 namespace {
 
 constexpr double kPoolRank = 100;  // above the levels of runs that fill a node
+constexpr double kGoesOn_s = 1;
 
 class AskBack {
  public:
@@ -151,7 +152,8 @@ class AskBack {
     if (planning_.now_s() < end_s && end_s <= planning_.now_s() + protect_s_)
       from_s = std::max(from_s, end_s);
     if (!task.preemptible) from_s = at_last_s;
-    return std::min(from_s, at_last_s);
+    const double soonest_s = started_s + kGoesOn_s;  // what this plan has started goes on
+    return std::max(soonest_s, std::min(from_s, at_last_s));
   }
 
   double wasted_by(TaskIndex run) const {

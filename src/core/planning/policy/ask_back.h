@@ -1,6 +1,7 @@
 // Giving back: a task that fits into what its queue owns does not wait for runs that use it beyond
 // what their own queues own. Before a policy serves, whoever they keep out has them stopped and
-// starts, under every policy, also under those that stop nobody (002, private before public).
+// starts, under every policy, also under those that stop nobody (002, private before public); and
+// once more after it, for owners whose room it gave to others.
 //
 //   asks      urgent ones first, then by deadline and submit time; a task that fits, does not ask
 //   gives     a run of another queue that is not its queue's own alone (share_parts.h), is not of

@@ -95,6 +95,7 @@ Plan plan(PlanState& state, double now_s, const Policy& policy) {
   Planning planning(state, now_s);
   ask_back(planning, policy);
   policy.rule->serve(planning);
+  ask_back(planning, policy);  // the policy may have given to others what an owner fitted into
   planning.wake_when_pools_open();
   return planning.take();
 }
