@@ -24,11 +24,25 @@ namespace {
 constexpr double kPlanRetry_s = 0.25;   // where the actuator did not take every write
 constexpr double kMovesAgain_s = 2.0;   // while moves are advised, or runs are shrunk
 constexpr double kFollowsEvery_s = 10;  // a replica that does not lead looks for slow nodes
+constexpr double kGangGrows_s = 15;     // after its last pod
 constexpr double kLookAnyway_s = 1.0;   // timers of the hand-over are seconds
 
 bool stops_nobody(const core::Plan& plan) {
   return std::none_of(plan.effects.begin(), plan.effects.end(),
                       [](const core::Effect& effect) { return effect.ended.has_value(); });
+}
+
+// Nothing tells that a controller makes no more pods of a gang, or leaves its leader alone.
+bool any_gang_grows(const core::Queue& queue, double now_wall_s) {
+  for (core::TaskIndex index = 0; index < queue.size(); ++index) {
+    const core::QueueTask& task = queue.task(index);
+    if (task.hindrance && task.hindrance->reason == reason::kGangIncomplete &&
+        std::any_of(task.pods.begin(), task.pods.end(), [&](const PodPtr& pod) {
+          return now_wall_s < pod->created_s + kGangGrows_s;
+        }))
+      return true;
+  }
+  return false;
 }
 
 bool any_shrunk(const core::Queue& queue) {
@@ -213,6 +227,8 @@ void Planner::plan(const Actuator::Overlay& seen, double changed_s) {
   // What protects a run ends though nothing changes.
   if (!mover_.advised().empty() || any_shrunk(queue))
     next_plan_s_ = std::min(next_plan_s_, ended_s + kMovesAgain_s);
+  if (any_gang_grows(queue, asked.now_wall_s))
+    next_plan_s_ = std::min(next_plan_s_, ended_s + kLookAnyway_s);
   resize_news_.look(snapshot, asked, queue, post);
   tell_once(core::pods_that_cannot_come_back(snapshot), loss_of, told_);
   tell_of_unreviewed(snapshot);

@@ -42,8 +42,9 @@ bool joins_queue(const AdmissionReview& review) {
 }
 
 bool is_gated(const ReviewedPod& pod) {
-  return (pod.pod.managed || !pod.pod.owner) && pod.pod.requests.wants_gpus() && !pod.pod.bound() &&
-         !pod.kueue && !has_foreign_gates(pod.facts) && !pod.facts.has_scheduling_group;
+  return (pod.pod.managed || !pod.pod.owner || pod.pod.owner_gang) &&
+         pod.pod.requests.wants_gpus() && !pod.pod.bound() && !pod.kueue &&
+         !has_foreign_gates(pod.facts) && !pod.facts.has_scheduling_group;
 }
 
 bool was_admitted(const ReviewedJob& job) {

@@ -34,8 +34,8 @@ bool is_held_by_user(const ReviewedJob& job);
 // again, of the object with Slackline's change of it, the answer is the same.
 bool joins_queue(const AdmissionReview& review);
 
-// True if a pod of this kind is gated at its creation: one that carries Slackline's label, or that
-// nothing controls; which namespaces are managed, the webhook configuration's selectors have seen
+// True if a pod of this kind is gated at its creation: one that carries Slackline's label, that
+// nothing controls, or that a controller makes as part of a gang (docs/GANGS.md); which namespaces are managed, the webhook configuration's selectors have seen
 // to.
 bool is_gated(const ReviewedPod& pod);
 

@@ -107,8 +107,8 @@ std::string why_not_in_queue(const ClusterSnapshot& snapshot, const ObjectKey& k
     return format("{} is not in the queue: the pod {}", name, why(snapshot, *pod));
   if (const OwnerGang* gang = gang_named(snapshot, key))
     return format(
-        "{} is not in the queue: the pods of the {} run, or wait one by one "
-        "(docs/GANGS.md)",
+        "{} is not in the queue: the pods of the {} run, or were not seen by Slackline's webhook "
+        "and wait one by one (docs/GANGS.md)",
         name, gang->kind);
   return format("{} is not in the queue: there is no Job or pod of that name; /v1/tasks lists all",
                 name);

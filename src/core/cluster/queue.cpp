@@ -263,7 +263,8 @@ class QueueMaker {
       described.checkpoint_s = task.intent->checkpoint_interval_s.value_or(kNever);
       if (task.plan) described.last_checkpoint_s = task.intent->last_checkpoint_s;
       described.preemptible = may_be_stopped(task);
-      described.keeps_gpus = !rules_of(task).preemptible;
+      const bool comes_back = task.kind == TaskKind::kPod && is_replaced(*task.member);
+      described.keeps_gpus = !rules_of(task).preemptible || !(task.job || comes_back);
       described.can_give_back = options_.may_stop && can_be_stopped(task);
       if (task.plan) describe_notice(task, described);
       if (task.plan && options_.near_ends != nullptr)

@@ -20,6 +20,10 @@ namespace {
 // A Job that was opened for its first pod keeps its turn as long, until its controller makes pods.
 constexpr double kOpensWithin_s = 10;
 
+// A group of a LeaderWorkerSet that is its leader alone for as long waits for it to run
+// (startupPolicy LeaderReady): nothing on the pods says so.
+constexpr double kLeaderAloneAfter_s = 10;
+
 // A controller has made all pods of a gang of unknown size once it makes no more for as long.
 constexpr double kGangIsWholeAfter_s = 2;
 
@@ -62,7 +66,7 @@ class TaskFinder {
         disrupted_(snapshot, now_wall_s) {}
 
   FoundTasks find() {
-    const TaskCatalog catalog(snapshot_, snapshot_.stock_queue ? Gangs::kAll : Gangs::kLabelled);
+    const TaskCatalog catalog(snapshot_);
     found_.waiting.reserve(snapshot_.jobs.size());
     for (const TaskParts& parts : catalog.parts()) {
       if (is_asked(stop_)) break;
@@ -281,6 +285,7 @@ class TaskFinder {
     const std::int64_t size = gang_size(parts, *task.intent).value_or(members);
     const std::int64_t others = std::ssize(parts.without_gpus);
     const std::int64_t there = std::ssize(task.pods) + others;
+    if (is_leader_alone(parts) && now_s_ >= newest_s(parts) + kLeaderAloneAfter_s) return;
     if (there < size + others) {
       task.request.pods = size;
       task.hindrance =
@@ -290,6 +295,13 @@ class TaskFinder {
     } else if (const Pod* pod = without_a_node(parts.without_gpus)) {
       task.hindrance = Hindrance{reason::kNoNodeFits, pod->key.name};
     }
+  }
+
+  // The workers are owned by a StatefulSet of the group's name.
+  static bool is_leader_alone(const TaskParts& parts) {
+    return parts.gang && parts.gang->kind == "LeaderWorkerSet" && parts.unbound.size() == 1 &&
+           parts.without_gpus.empty() && parts.unbound.front()->owner &&
+           parts.unbound.front()->owner->name != parts.gang->name;
   }
 
   // The first that asks for more than any usable node has; what else keeps it away is not known of

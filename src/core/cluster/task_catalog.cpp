@@ -29,7 +29,7 @@ const std::string* gang_label(const std::shared_ptr<const TaskIntent>& intent) {
 
 class Grouper {
  public:
-  Grouper(const ClusterSnapshot& snapshot, Gangs gangs) : snapshot_(snapshot), gangs_(gangs) {}
+  explicit Grouper(const ClusterSnapshot& snapshot) : snapshot_(snapshot) {}
 
   std::vector<TaskParts> group() {
     std::size_t most = snapshot_.jobs.size() + snapshot_.unbound.size();
@@ -61,7 +61,7 @@ class Grouper {
   }
 
   void add(const JobPtr& job) {
-    if (gangs_ == Gangs::kAll && job->owner_gang && job->deleting) return;  // an earlier attempt
+    if (job->owner_gang && job->deleting) return;  // an earlier attempt
     const std::size_t place = place_of(*job);
     of_job_.emplace(job.get(), place);
     TaskParts& parts = parts_[place];
@@ -87,9 +87,8 @@ class Grouper {
       parts_[of_gang(pod->key.ns, *gang)].without_gpus.push_back(pod);
   }
 
-  // Null: no controller makes it, or that does not count.
-  const std::shared_ptr<const OwnerGang>* owner_gang_of(const Pod& pod, const Job* job) const {
-    if (gangs_ == Gangs::kLabelled) return nullptr;
+  // Null: no controller makes it.
+  static const std::shared_ptr<const OwnerGang>* owner_gang_of(const Pod& pod, const Job* job) {
     const auto& gang = job != nullptr && job->owner_gang ? job->owner_gang : pod.owner_gang;
     return gang ? &gang : nullptr;
   }
@@ -97,7 +96,7 @@ class Grouper {
   std::size_t place_of(const Job& job) {
     const std::string* label = starts_as_whole(job) ? nullptr : gang_label(job.intent);
     if (label != nullptr) return of_gang(job.key.ns, *label);
-    if (gangs_ == Gangs::kAll && job.owner_gang) return of_gang(job.key.ns, job.owner_gang);
+    if (job.owner_gang) return of_gang(job.key.ns, job.owner_gang);
     return begin(TaskKind::kJob, job.key, job.uid);
   }
 
@@ -147,7 +146,6 @@ class Grouper {
   using MadeGang = std::array<std::string_view, 5>;
 
   const ClusterSnapshot& snapshot_;
-  const Gangs gangs_;
   std::vector<TaskParts> parts_;
   const Job* last_job_ = nullptr;
   std::unordered_map<const Job*, std::size_t> of_job_;
@@ -236,8 +234,8 @@ PlanNote plan_of_run(const ClusterSnapshot& snapshot, std::vector<NodeName> node
   return note;
 }
 
-TaskCatalog::TaskCatalog(const ClusterSnapshot& snapshot, Gangs gangs)
-    : snapshot_(snapshot), parts_(Grouper(snapshot, gangs).group()) {}
+TaskCatalog::TaskCatalog(const ClusterSnapshot& snapshot)
+    : snapshot_(snapshot), parts_(Grouper(snapshot).group()) {}
 
 std::vector<Task> TaskCatalog::tasks() const {
   std::vector<Task> tasks;

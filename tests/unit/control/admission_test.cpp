@@ -458,6 +458,31 @@ TEST_F(AdmissionTest, ABarePodIsLabelledAndGated) {
   EXPECT_EQ(mutate_pod(text).changes, AdmissionChanges());
 }
 
+TEST_F(AdmissionTest, APodOfAGangThatAControllerMakesIsLabelledAndGated) {
+  const auto owned = [](const std::string& owner, const std::string& labels) {
+    ReviewText text;
+    text.user = "system:serviceaccount:kubeflow:training-operator";
+    text.metadata = R"("labels":{)" + labels + R"(},"ownerReferences":[{)" + owner +
+                    R"(,"name":"t5","uid":"1","controller":true}])";
+    return text;
+  };
+  const auto torch = owned(R"("apiVersion":"kubeflow.org/v1","kind":"PyTorchJob")", "");
+  const AdmissionChanges changes = mutate_pod(torch).changes;
+  EXPECT_TRUE(changes.gate);
+  EXPECT_THAT(changes.labels, ElementsAre(Pair("slackline.dev/managed", "true")));
+  EXPECT_EQ(changes.scheduler_name, "gpu-scheduler");
+  EXPECT_TRUE(changes.admitted);
+  auto of_set =
+      owned(R"("apiVersion":"batch/v1","kind":"Job")", R"("jobset.sigs.k8s.io/jobset-name":"llm")");
+  of_set.user = kJobController;
+  EXPECT_TRUE(mutate_pod(of_set).changes.gate);
+  EXPECT_FALSE(mutate_pod(of_set).changes.admitted) << "nobody was asked whether it may be urgent";
+  const auto of_job = owned(R"("apiVersion":"batch/v1","kind":"Job")", "");
+  EXPECT_EQ(mutate_pod(of_job).changes, AdmissionChanges()) << "its Job queues";
+  const auto notebook = owned(R"("apiVersion":"kubeflow.org/v1","kind":"Notebook")", "");
+  EXPECT_EQ(mutate_pod(notebook).changes, AdmissionChanges());
+}
+
 TEST_F(AdmissionTest, APodOfOursIsGated) {
   ReviewText text;
   text.user = kJobController;

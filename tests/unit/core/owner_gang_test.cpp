@@ -93,15 +93,40 @@ TEST(OwnerGangs, WaitForANodeThatCouldTakeTheirLauncher) {
   EXPECT_THAT(would_wait(cluster.build()), ElementsAre("Gang hpl 1x4 NoNodeFits: hpl-launcher"));
 }
 
-// The planner of active mode cannot release them together yet.
-TEST(OwnerGangs, ArePlannedPodByPodInActiveMode) {
+TEST(OwnerGangs, ArePlannedTogetherInActiveMode) {
   const OwnerGang gang = gang_named("PyTorchJob", "t5");
-  const auto gated = [&](const std::string& name) {
-    return made(test::a_pod(name).owned_by("PyTorchJob", "t5").gpus(4).managed().gated().build(),
-                gang);
+  const auto gated = [&](const std::string& name, double created_s) {
+    auto pod = test::a_pod(name).owned_by("PyTorchJob", "t5").gpus(4).managed().gated();
+    return made(pod.created(created_s).build(), gang);
   };
-  const auto cluster = idle_nodes().add(gated("t5-master-0")).add(gated("t5-worker-0")).build();
-  EXPECT_THAT(rows_of(cluster), ElementsAre("Pod t5-master-0 1x4", "Pod t5-worker-0 1x4"));
+  auto cluster = idle_nodes();
+  cluster.add(gated("t5-master-0", 100));
+  auto grows = cluster;
+  EXPECT_THAT(rows_of(grows.add(gated("t5-worker-0", kWhen_s - 1)).build()),
+              ElementsAre("Gang t5 2x4 GangIncomplete: 2 pods so far"));
+  EXPECT_THAT(rows_of(cluster.add(gated("t5-worker-0", 100)).build()), ElementsAre("Gang t5 2x4"));
+}
+
+// The gates of its pods were opened, or no webhook saw them: kube-scheduler starts them.
+TEST(OwnerGangs, ThatNobodyGatedAreNotPlanned) {
+  const OwnerGang gang = gang_named("PyTorchJob", "t5");
+  EXPECT_THAT(rows_of(idle_nodes().add(a_member("t5-master-0", 4, gang)).build()), ElementsAre());
+}
+
+TEST(OwnerGangs, ALeaderThatStaysAloneGoesFirst) {
+  OwnerGang group = gang_named("LeaderWorkerSet", "vllm-0");
+  group.size = 3;
+  const auto leader = [&](double created_s) {
+    auto pod = test::a_pod("vllm-0").owned_by("StatefulSet", "vllm").gpus(4).created(created_s);
+    return made(pod.managed().gated().build(), group);
+  };
+  EXPECT_THAT(rows_of(idle_nodes().add(leader(kWhen_s - 9)).build()),
+              ElementsAre("Gang vllm-0 3x4 GangIncomplete: 1 of 3 pods"));
+  EXPECT_THAT(rows_of(idle_nodes().add(leader(kWhen_s - 10)).build()),
+              ElementsAre("Gang vllm-0 1x4"));
+  auto worker = test::a_pod("vllm-0-1").owned_by("StatefulSet", "vllm-0").gpus(4).created(100);
+  EXPECT_THAT(rows_of(idle_nodes().add(made(worker.managed().gated().build(), group)).build()),
+              ElementsAre("Gang vllm-0 3x4 GangIncomplete: 1 of 3 pods"));
 }
 
 TEST(OwnerGangs, OfUnknownSizeAreWholeOnceNoPodCameForTwoSeconds) {
@@ -214,7 +239,7 @@ TEST(OwnerGangs, WhoAsksForAMemberIsSentToTheGang) {
   EXPECT_THAT(why_not_in_queue(cluster, {"default", "t5-master-0"}),
               HasSubstr("is part of the PyTorchJob t5: ask for that"));
   EXPECT_THAT(why_not_in_queue(cluster, {"default", "t5"}),
-              HasSubstr("the pods of the PyTorchJob run, or wait one by one"));
+              HasSubstr("the pods of the PyTorchJob run, or were not seen by Slackline's webhook"));
 }
 
 }  // namespace

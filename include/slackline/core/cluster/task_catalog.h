@@ -72,13 +72,9 @@ struct TaskParts {
   }
 };
 
-// kLabelled: what a controller makes as a gang counts as pods by themselves. So the planner takes
-// them, because it cannot start them together.
-enum class Gangs : std::uint8_t { kAll, kLabelled };
-
 class TaskCatalog {
  public:
-  explicit TaskCatalog(const ClusterSnapshot& snapshot, Gangs gangs = Gangs::kAll);
+  explicit TaskCatalog(const ClusterSnapshot& snapshot);
 
   // Jobs first, in the snapshot's order.
   const std::vector<TaskParts>& parts() const { return parts_; }

@@ -1,0 +1,194 @@
+"""What controllers make together starts together, or not at all: on a real cluster. The test makes pods
+as those controllers do; their objects are of small definitions of the same kinds."""
+
+import json
+import time
+import unittest
+
+from support.objects import DURATION, TEAM, gpu_pod, name_of, node_of, phase_of
+from support.queued_case import QueuedCase
+
+GATE = "slackline.dev/queue"
+
+
+def kind(group, version, plural, name):
+    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{group}"},
+        "spec": {
+            "group": group,
+            "scope": "Namespaced",
+            "names": {"plural": plural, "singular": name.lower(), "kind": name},
+            "versions": [
+                {"name": version, "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+            ],
+        },
+    }  # fmt: skip
+
+
+KINDS = {
+    "PyTorchJob": kind("kubeflow.org", "v1", "pytorchjobs", "PyTorchJob"),
+    "JobSet": kind("jobset.x-k8s.io", "v1alpha2", "jobsets", "JobSet"),
+}
+
+
+class GangsTest(QueuedCase):
+    """Two nodes of four GPUs: room for one gang of two pods that fill a node each."""
+
+    nodes = 2
+    gpus_per_node = 4
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.cluster.apply(list(KINDS.values()))
+        for each in KINDS.values():
+            cls.cluster.kubectl("wait", "--for=condition=Established", f"crd/{name_of(each)}", "--timeout=30s")
+
+    def clean(self):
+        for each in KINDS.values():
+            self.cluster.kubectl("delete", name_of(each), "--all", "-n", TEAM)
+        super().clean()
+
+    def owner(self, kind, name):
+        """Makes the controller's object; the reference to it that its pods carry."""
+        spec = KINDS[kind]["spec"]
+        version = f"{spec['group']}/{spec['versions'][0]['name']}"
+        plural = name_of(KINDS[kind])
+        self.apply({"apiVersion": version, "kind": kind, "metadata": {"name": name, "namespace": TEAM}})
+        uid = self.cluster.kubectl("get", plural, name, "-n", TEAM, "-o", "jsonpath={.metadata.uid}")
+        return {"apiVersion": version, "kind": kind, "name": name, "uid": uid, "controller": True}
+
+    @staticmethod
+    def member(name, owner, gpus=4):
+        pod = gpu_pod(name, gpus, namespace=TEAM, scheduler="default-scheduler")
+        pod["metadata"].update(ownerReferences=[owner], labels={"training.kubeflow.org/job-name": owner["name"]})
+        if gpus == 0:
+            pod["spec"]["containers"][0]["resources"] = {}
+        return pod
+
+    def pods(self, owner):
+        return [pod for pod in self.cluster.list("pod", TEAM) if pod["metadata"]["ownerReferences"][0] == owner]
+
+    def bound(self, owner):
+        return sum(bool(node_of(pod)) for pod in self.pods(owner))
+
+    def wait_together(self, owners, size):
+        """Until one of them runs as a whole; none is seen by halves for longer than a gang takes to bind."""
+
+        def one():
+            running = [owner for owner in owners if self.bound(owner) == size]
+            return running[0] if running else None
+
+        first = self.cluster.wait(one, 40, "one of the gangs to run")
+        others = [owner for owner in owners if owner is not first]
+        time.sleep(2)
+        for owner in others:
+            for pod in self.pods(owner):
+                self.assertEqual([gate["name"] for gate in pod["spec"].get("schedulingGates", [])], [GATE])
+        return first, others
+
+    def let_end(self, owner):
+        for pod in self.pods(owner):
+            self.cluster.kubectl("annotate", "pod", name_of(pod), "-n", TEAM, f"{DURATION}=0s", "--overwrite")
+        self.cluster.wait(
+            lambda: {phase_of(pod) for pod in self.pods(owner)} == {"Succeeded"}, 30, f"{owner['name']} to finish"
+        )
+
+    def test_of_two_pytorchjobs_one_runs_and_the_other_waits_as_a_whole(self):
+        owners = [self.owner("PyTorchJob", name) for name in ("t1", "t2")]
+        for role in ("master-0", "worker-0"):
+            self.apply(*(self.member(f"{owner['name']}-{role}", owner) for owner in owners))
+        first, (second,) = self.wait_together(owners, size=2)
+        rows = {row["name"]: (row["kind"], row["state"]) for row in self.rows().values()}
+        self.assertEqual(rows[second["name"]], ("Gang", "waiting"))
+        for pod in self.pods(first):
+            self.assertEqual(pod["spec"]["schedulerName"], "gpu-scheduler")
+        self.let_end(first)
+        self.cluster.wait(lambda: self.bound(second) == 2, 40, "the other gang to run")
+
+    def test_a_gang_waits_for_its_last_pod(self):
+        owner = self.owner("PyTorchJob", "late")
+        self.apply(self.member("late-launcher", owner, gpus=0), self.member("late-worker-0", owner))
+        self.cluster.wait(
+            lambda: self.rows().get("late", {}).get("reason") == "GangIncomplete", 10, "the gang to be told incomplete"
+        )
+        self.apply(self.member("late-worker-1", owner))
+        self.cluster.wait(lambda: self.bound(owner) == 3, 40, "all three to run")
+        launcher = self.cluster.get("pod", TEAM, "late-launcher")
+        self.assertNotIn("slackline.dev/managed", launcher["metadata"].get("labels", {}), "it asks for no GPU")
+
+    def test_what_is_made_again_joins_those_that_run(self):
+        owner = self.owner("PyTorchJob", "again")
+        self.apply(self.member("again-master-0", owner), self.member("again-worker-0", owner))
+        self.cluster.wait(lambda: self.bound(owner) == 2, 40, "the gang to run")
+        self.cluster.kubectl("delete", "pod", "again-worker-0", "-n", TEAM, "--wait")
+        self.apply(self.member("again-worker-0", owner))
+        self.cluster.wait(lambda: self.bound(owner) == 2, 40, "its replacement to run")
+
+    def test_the_jobs_of_a_jobset_start_together(self):
+        owners = [self.owner("JobSet", name) for name in ("s1", "s2")]
+        for part in ("a", "b"):
+            self.apply(*(self.job_of(owner, part) for owner in owners))
+
+        def running():
+            return [
+                owner["name"]
+                for owner in owners
+                if all(node_of(pod) for part in ("a", "b") for pod in self.pods_of_part(owner, part))
+                and all(self.pods_of_part(owner, part) for part in ("a", "b"))
+            ]
+
+        self.cluster.wait(running, 40, "one of the sets to run")
+        time.sleep(2)
+        (first,) = running()
+        second = next(owner for owner in owners if owner["name"] != first)
+        for part in ("a", "b"):
+            self.assertEqual([node_of(pod) for pod in self.pods_of_part(second, part)], [None])
+        row = self.rows()[second["name"]]
+        self.assertEqual((row["kind"], row["state"]), ("Gang", "waiting"))
+
+    def pods_of_part(self, owner, part):
+        return self.cluster.pods_of(f"{owner['name']}-{part}-0", TEAM)
+
+    @staticmethod
+    def job_of(owner, part):
+        prefix = "jobset.sigs.k8s.io"
+        marks = {
+            f"{prefix}/jobset-name": owner["name"],
+            f"{prefix}/jobset-uid": owner["uid"],
+            f"{prefix}/replicatedjob-name": part,
+            f"{prefix}/restart-attempt": "0",
+        }
+        pod = gpu_pod("member", 4, namespace=TEAM, scheduler="default-scheduler")
+        return {
+            "apiVersion": "batch/v1",
+            "kind": "Job",
+            "metadata": {
+                "name": f"{owner['name']}-{part}-0",
+                "namespace": TEAM,
+                "labels": marks,
+                "ownerReferences": [owner],
+            },
+            "spec": {"template": {"metadata": {"labels": marks}, "spec": pod["spec"]}},
+        }
+
+    def test_a_planner_that_dies_in_between_starts_no_half(self):
+        owner = self.owner("PyTorchJob", "mid")
+        self.apply(self.member("mid-master-0", owner), self.member("mid-worker-0", owner))
+
+        def planned():
+            return any("slackline.dev/plan" in pod["metadata"].get("annotations", {}) for pod in self.pods(owner))
+
+        self.cluster.wait(planned, 40, "the plan")
+        self.daemon.kill()
+        self.daemon.start()
+        self.cluster.wait(lambda: self.bound(owner) == 2, 60, "the gang to run")
+        plans = {json.loads(pod["metadata"]["annotations"]["slackline.dev/plan"])["id"] for pod in self.pods(owner)}
+        self.assertEqual(len(plans), 1, "one plan for both")
+
+
+if __name__ == "__main__":
+    unittest.main()
