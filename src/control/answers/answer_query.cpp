@@ -24,6 +24,7 @@
 #include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/cluster/task_family.h"
 #include "slackline/core/planning/deadline.h"
+#include "slackline/core/planning/gpu_types.h"
 #include "slackline/model/contract.h"
 
 namespace slackline::control {
@@ -494,7 +495,7 @@ Result<std::vector<CalendarRow>> AnswerQuery::calendar(const CalendarQuestion& q
   if (slots.empty() && !sight.queue.pools().empty()) return fail(out_of_time(my.times.what_if_s));
   const GpuType asked = question.gpu_type.empty()
                             ? GpuType()
-                            : resolved_type(GpuType(question.gpu_type), *sight.catalog);
+                            : core::resolved_type(GpuType(question.gpu_type), *sight.catalog);
   for (const core::CalendarSlot& slot : slots) {
     const std::string type = type_text(slot.gpu_type);
     if (question.gpu_type.empty() || slot.gpu_type == asked ||

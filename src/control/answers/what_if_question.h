@@ -15,9 +15,6 @@ namespace slackline::control {
 // "4xA100x8": nodes, GPU type, GPUs of each. kInvalidArgument says what is wrong.
 Result<core::AddedNodes> parse_added(const std::string& text);
 
-// As the catalogue calls it: people may write the alias or what a node label says.
-GpuType resolved_type(const GpuType& written, const GpuCatalog& catalog);
-
 struct ChangedQueue {
   std::string question;  // for people
   core::Policy policy;
