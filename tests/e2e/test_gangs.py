@@ -65,8 +65,9 @@ class GangsTest(QueuedCase):
     def member(name, owner, gpus=4):
         pod = gpu_pod(name, gpus, namespace=TEAM, scheduler="default-scheduler")
         pod["metadata"].update(ownerReferences=[owner], labels={"training.kubeflow.org/job-name": owner["name"]})
-        if gpus == 0:
+        if gpus == 0:  # nobody sends it to the planner's scheduler, and this cluster has no other
             pod["spec"]["containers"][0]["resources"] = {}
+            pod["spec"]["schedulerName"] = "gpu-scheduler"
         return pod
 
     def pods(self, owner):
