@@ -7,10 +7,11 @@ namespace slackline::core {
 
 double unsaved_s(const SavedWork& saved) {
   const double worked_s = std::max(0.0, saved.worked_s);
-  if (saved.since_checkpoint_s && *saved.since_checkpoint_s >= 0)
-    return std::min(worked_s, *saved.since_checkpoint_s);
-  if (saved.checkpoint_interval_s && *saved.checkpoint_interval_s > 0)
-    return std::fmod(worked_s, *saved.checkpoint_interval_s);
+  const bool told = saved.since_checkpoint_s && *saved.since_checkpoint_s >= 0;
+  const bool regular = saved.checkpoint_interval_s && *saved.checkpoint_interval_s > 0;
+  const double since_told_s = told ? std::min(worked_s, *saved.since_checkpoint_s) : worked_s;
+  if (regular) return std::min(since_told_s, std::fmod(worked_s, *saved.checkpoint_interval_s));
+  if (told) return since_told_s;
   if (saved.since_progress_s && *saved.since_progress_s >= 0)
     return std::min(worked_s, *saved.since_progress_s);
   return worked_s;

@@ -6,6 +6,7 @@
 #include "slackline/base/duration.h"
 #include "slackline/core/planning/deadline.h"
 #include "slackline/core/planning/lost_work.h"
+#include "slackline/core/planning/overtime.h"
 
 namespace slackline::core {
 namespace {
@@ -202,11 +203,25 @@ double PlanState::left_after_stop(TaskIndex task, double now_s) const {
   return std::max(kLeastLeft, left_if_stopped(task, progress_[task].run.observed_work_s, now_s));
 }
 
+double overtime_s(const Run& run, double work_s, double now_s) {
+  const double worked_s = std::max(0.0, now_s - run.started_s - run.overhead_s);
+  double to_do_s = run.left * work_s;
+  if (run.reported) {
+    const double since_s = std::max(0.0, now_s - run.reported->at_s);
+    to_do_s -= std::max(0.0, run.reported->left * work_s - since_s);
+  }
+  return std::max(0.0, worked_s - to_do_s);
+}
+
+// No more is lost than the task was planned to hold: what a run reports of its speed may be
+// anything.
 double wasted_gpu_s(const Run& ended, double work_s, double left, int gpus, double now_s) {
   const double held_s = now_s - ended.started_s;
   const double kept_s = (ended.left - left) * work_s;
-  return lost_gpu_s({.worked_s = held_s, .since_checkpoint_s = std::max(0.0, held_s - kept_s)},
-                    gpus);
+  const double lost_s = held_s - overtime_s(ended, work_s, now_s) - kept_s;
+  const double most_s = ended.reported ? ended.predicted_end_s - ended.started_s : kNever;
+  return lost_gpu_s(
+      {.worked_s = held_s, .since_checkpoint_s = std::max(0.0, std::min(lost_s, most_s))}, gpus);
 }
 
 SavedWork saved_work(const PlanState& state, TaskIndex task, double now_s) {

@@ -157,6 +157,29 @@ TEST_F(PreemptionTest, ACheckpointThatTheTaskTellsCountsFirst) {
   EXPECT_NEAR(world_.job("long-n1").preemptions->lost_gpu_s, 8 * 20, 1);
 }
 
+TEST_F(PreemptionTest, ARunBeyondItsStatedLengthLosesNothingByThat) {
+  world_.add(a_node("n1").of("", 8));
+  JobBuilder understated = long_job("understated", 1);
+  understated.intent().expected_duration_s = 1800;
+  arrive(understated);
+  ASSERT_TRUE(planner_.settle(world_));
+  world_.pass(9900);
+  arrive(urgent_job("urgent"));
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(stops(), 1);
+  EXPECT_LT(world_.job("understated").preemptions->lost_gpu_s, 8 * 10);
+}
+
+TEST_F(PreemptionTest, ARunThatReportsNoProgressLosesNoMoreThanItsLastCheckpointLeaves) {
+  fill({"n1"}, 9900, 1);
+  world_.job("long-n1").progress = std::make_shared<const ProgressNote>(
+      ProgressNote{.iteration = 0, .total = 1000, .at_s = world_.now_s()});
+  arrive(urgent_job("urgent"));
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(stops(), 1);
+  EXPECT_LT(world_.job("long-n1").preemptions->lost_gpu_s, 8 * 10);
+}
+
 TEST_F(PreemptionTest, TheRoomIsTheAskersWhileThoseWhoLeaveItEnd) {
   fill({"n1"}, 3700);
   world_.linger("long-n1");

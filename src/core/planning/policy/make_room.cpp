@@ -4,8 +4,10 @@
 #include <limits>
 #include <tuple>
 
+#include "slackline/base/duration.h"
 #include "slackline/core/planning/deadline.h"
 #include "slackline/core/planning/lost_work.h"
+#include "slackline/core/planning/overtime.h"
 
 namespace slackline::core {
 namespace {
@@ -237,13 +239,14 @@ double RoomMaker::end_s(TaskIndex index) const {
                         : state_.predicted_end_s(index, planning_.now_s());
 }
 
-// What a run did beyond the work that it should have needed is lost too: a stop keeps shares of the
-// work, of which there are no more than all.
 double RoomMaker::stop_loss_gpu_s(TaskIndex index) const {
   SavedWork saved = saved_work(state_, index, planning_.now_s());
+  const Run& run = state_.progress(index).run;
   const double left = state_.left_if_stopped(index, work_s(index), planning_.now_s());
-  const double kept_s = (state_.progress(index).run.left - left) * work_s(index);
-  saved.since_checkpoint_s = std::max(0.0, saved.worked_s - kept_s);
+  const double kept_s = (run.left - left) * work_s(index);
+  const double overtime_s = core::overtime_s(run, work_s(index), planning_.now_s());
+  const double most_s = run.reported ? run.left * state_.running_choice(index).work_s : kNever;
+  saved.since_checkpoint_s = std::clamp(saved.worked_s - overtime_s - kept_s, 0.0, most_s);
   return lost_gpu_s(saved, state_.running_choice(index).gpus);
 }
 
