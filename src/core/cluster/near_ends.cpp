@@ -1,8 +1,14 @@
 #include "slackline/core/cluster/near_ends.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace slackline::core {
+namespace {
+
+constexpr double kLeast_s = 60;  // an end that is nearer may be late by a little
+
+}  // namespace
 
 void NearEnds::see(const Queue& queue, double protect_s, double now_s) {
   std::unordered_map<Uid, NearEnd> seen;
@@ -15,7 +21,8 @@ void NearEnds::see(const Queue& queue, double protect_s, double now_s) {
       seen.emplace(uid, NearEnd{started_s, *known_s});
     else if (const double left_s = state.observed_due_s(index, now_s) - now_s;
              left_s > 0 && left_s < protect_s)
-      seen.emplace(uid, NearEnd{started_s, now_s});
+      seen.emplace(
+          uid, NearEnd{started_s, now_s - std::max(0.0, protect_s - std::max(left_s, kLeast_s))});
   }
   ends_ = std::move(seen);
 }

@@ -521,6 +521,31 @@ TEST_F(PreemptionTest, ARunThatIsAlwaysAboutToEndIsSparedOnce) {
   EXPECT_TRUE(stops_for_urgent());
 }
 
+// The end that it showed when it was first near is the one that it keeps.
+TEST_F(PreemptionTest, ARunThatKeepsItsWordIsSparedToItsEndAlsoByUrgentTasks) {
+  fill({"n1"}, kDay_s - 645);
+  arrive(urgent_job("urgent"));
+  NearEnds near_ends;
+  const Policy policy = *parse_policy("default");
+  const auto stops_for_urgent = [&] {
+    TaskMenus menus;
+    QueueOptions options = planner_.options(world_.now_s());
+    options.near_ends = &near_ends;
+    Queue queue = make_queue(world_.snapshot(), options, menus);
+    PlanState state = queue.state();
+    near_ends.see(queue, policy.stop_limits()->protect_s, world_.now_s());
+    const Plan made = plan(state, world_.now_s(), policy);
+    return std::any_of(made.effects.begin(), made.effects.end(),
+                       [](const Effect& effect) { return effect.ended.has_value(); });
+  };
+  EXPECT_TRUE(stops_for_urgent());
+  for (int minute = 0; minute < 10; ++minute) {
+    world_.pass(60);
+    stops_for_urgent();
+  }
+  EXPECT_FALSE(stops_for_urgent()) << "it ends within a minute";
+}
+
 // ---- notice ------------------------------------------------------------------------------------
 
 class NoticeTest : public PreemptionTest {

@@ -12,7 +12,7 @@ bool is_near_end(const PlanState& state, TaskIndex run, double now_s, const Stop
                  bool urgent) {
   if (!rules.spare_ends) return false;
   const auto& since_s = state.tasks()[run].near_end_since_s;
-  if (since_s && now_s - *since_s >= protect_s(rules, urgent)) return false;
+  if (since_s && now_s - *since_s >= rules.protect_s) return false;
   const double due_s =
       rules.learn ? state.observed_due_s(run, now_s) : state.progress(run).run.predicted_end_s;
   const double left_s = due_s - now_s;
