@@ -81,6 +81,14 @@ class HandOverWorld {
     pod.resource_version = next_version();
     sight(pod.uid, nullptr);
   }
+  // As a plan of an older version, or of a run that nobody planned.
+  void forget_what_was_asked(Job& job) {
+    PlanNote plan = *job.plan;
+    plan.checkpoint_interval_s.reset();
+    plan.work_s.reset();
+    plan.asked.clear();
+    job.plan = std::make_shared<const PlanNote>(plan);
+  }
   // Somebody has written the Job over: these keys of Slackline's are gone.
   void lose_mark(Job& job) {
     job.suspended_by_us = false;

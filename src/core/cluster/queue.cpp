@@ -15,6 +15,7 @@
 #include "slackline/base/duration.h"
 #include "slackline/base/saturating.h"
 #include "slackline/base/text.h"
+#include "slackline/core/cluster/as_planned.h"
 #include "slackline/core/cluster/budgets.h"
 #include "slackline/core/cluster/calibration.h"
 #include "slackline/core/cluster/near_ends.h"
@@ -48,37 +49,6 @@ std::vector<QueuePool> find_pools(const ClusterSnapshot& snapshot, const GpuCata
 // As the model of the task measured it; 0 where there is none, also where people state its length.
 double startup_of(const PlacementMenu& menu) {
   return menu.empty() ? 0 : menu.fastest().startup_s;
-}
-
-// A task's place in terms of its menu; nullopt if it matches none of its choices.
-struct PlannedRun {
-  ChoiceIndex choice = 0;
-  std::vector<PoolNode> nodes;  // each once
-};
-
-std::optional<PlannedRun> planned_run(const ClusterSnapshot& snapshot, const Placement& shape,
-                                      const GpuType& gpu_type, std::vector<NodeName> names,
-                                      const PlacementMenu& menu,
-                                      const std::vector<QueuePool>& pools) {
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  for (ChoiceIndex i = 0; i < menu.all.size(); ++i) {
-    const Choice& choice = menu.all[i];
-    const QueuePool& pool = pools[choice.pool];
-    if (choice.shape != shape || pool.pool.type != gpu_type ||
-        names.size() != static_cast<std::size_t>(choice.shape.d_node))
-      continue;
-    PlannedRun run{i, {}};
-    for (const NodeName& name : names) {
-      const auto index = snapshot.find_node(name.str());
-      if (!index) return std::nullopt;
-      const auto at = std::lower_bound(pool.nodes.begin(), pool.nodes.end(), *index);
-      if (at == pool.nodes.end() || *at != *index) return std::nullopt;
-      run.nodes.push_back(static_cast<PoolNode>(at - pool.nodes.begin()));
-    }
-    return run;
-  }
-  return std::nullopt;
 }
 
 // A Job that has not gone on by then waits its turn like others.
@@ -117,12 +87,7 @@ double started_s(const QueueTask& task, double now_s) {
 }  // namespace
 
 bool runs_whole(const QueueTask& task) {
-  if (!task.job || !task.is_planned() || !task.pods.empty() || task.bound.empty() ||
-      task.disruption)
-    return false;
-  if (task.job->deleting) return false;  // its controller looks after it no more
-  return std::none_of(task.bound.begin(), task.bound.end(),
-                      [](const PodPtr& pod) { return pod->deleting || pod->terminal(); });
+  return task.pods.empty() && runs_as_planned(task);
 }
 
 std::vector<PodPtr> Queue::bound_pods(const std::vector<TaskIndex>& tasks) const {
@@ -248,8 +213,10 @@ class QueueMaker {
       if (!task.intent->expected_duration_s)
         task.request.past = past_of(options_.portraits.get(), task.job.get());
       resize(task, resizer_, kept_place(task) != nullptr);
-      const TaskMenu& menu = menus_.of(*task.intent, task.request);
-      task.deadline_s = resolve_deadline(*task.intent, task.created_s, menu.lat11_s);
+      const TaskMenu& written = menus_.of(*task.intent, task.request);
+      task.deadline_s = resolve_deadline(*task.intent, task.created_s, written.lat11_s);
+      const auto planned = menu_as_planned(task, written, menus_, options_.theta);
+      const TaskMenu& menu = planned ? *planned : written;
       task.length = menu.length;
       PlanTask described;
       squared_errors_ += menu.error * menu.error;
@@ -260,7 +227,8 @@ class QueueMaker {
       described.qos = task.intent->qos_class.value_or(QosClass::kNormal);
       described.request_gpus = saturating_int(saturating_mul(task.request.pods, task.request.gpus));
       described.type = task.intent->workload().value_or("");
-      described.checkpoint_s = task.intent->checkpoint_interval_s.value_or(kNever);
+      described.checkpoint_s =
+          checkpoint_interval_s(task.plan.get(), *task.intent).value_or(kNever);
       if (task.plan) described.last_checkpoint_s = task.intent->last_checkpoint_s;
       described.preemptible = may_be_stopped(task);
       const bool comes_back = task.kind == TaskKind::kPod && is_replaced(*task.member);
@@ -328,7 +296,7 @@ class QueueMaker {
   bool can_be_stopped(const QueueTask& task) const {
     if (task.job && task.job->is_calibration()) return false;  // it is ended before any is stopped
     const bool refused = options_.evictions && options_.evictions->refused.contains(task.uid);
-    return !refused && (runs_alone(task) || runs_whole(task));
+    return !refused && (runs_alone(task) || runs_as_planned(task));
   }
 
   // Few ask where none waits.
@@ -411,8 +379,7 @@ class QueueMaker {
       const QueueTask& task = queue_.tasks_[t];
       const PlacementMenu& menu = *(*queue_.table_)[t].menu;
       if (task.plan)
-        runs_[t] = planned_run(snapshot_, task.plan->shape, task.plan->gpu_type, task.plan->nodes,
-                               menu, queue_.pools_);
+        runs_[t] = planned_run(snapshot_, task, menu, queue_.pools_);
       else if (const PreemptionNote::GoesOn* on = kept_place(task))
         runs_[t] = planned_run(snapshot_, on->shape, on->gpu_type, on->nodes, menu, queue_.pools_);
     }

@@ -6,6 +6,7 @@
 
 #include "notices.h"
 #include "slackline/base/text.h"
+#include "slackline/core/cluster/as_planned.h"
 #include "slackline/core/cluster/budgets.h"
 #include "slackline/core/cluster/ending_pods.h"
 #include "slackline/core/cluster/quota_menu.h"
@@ -202,6 +203,9 @@ class StartWriter {
     note.promoted = run.promoted;
     if (task.length_is_told() && task.length_known_in(choice))
       note.predicted_s = queue_.state().lat_s(index, choice);
+    note.checkpoint_interval_s = task.intent->checkpoint_interval_s;
+    note.work_s = choice.work_s;
+    note.asked = asked_of(*task.intent);
     note.resize = resize_note(index, choice, pool.pool.type);
     note.nodes = nodes_of(snapshot_, pool, run, task.pods_in(choice.shape));
     const auto plan = std::make_shared<const PlanNote>(std::move(note));

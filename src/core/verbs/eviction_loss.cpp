@@ -1,5 +1,6 @@
 #include "eviction_loss.h"
 
+#include "slackline/core/cluster/as_planned.h"
 #include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/planning/lost_work.h"
 
@@ -19,7 +20,7 @@ double EvictionLoss::of_pod(const Pod& pod) const {
   SavedWork saved;
   saved.worked_s = now_wall_s_ - *pod.started_s;
   if (intent.last_checkpoint_s) saved.since_checkpoint_s = now_wall_s_ - *intent.last_checkpoint_s;
-  saved.checkpoint_interval_s = intent.checkpoint_interval_s;
+  saved.checkpoint_interval_s = checkpoint_interval_s(effective_plan(snapshot_, pod), intent);
   if (job != nullptr && job->progress) saved.since_progress_s = now_wall_s_ - job->progress->at_s;
   saved.restart_s = restart_s(pod, intent);
   return lost_gpu_s(saved, static_cast<double>(pod.requests.gpu_total()));

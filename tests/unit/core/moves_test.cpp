@@ -223,6 +223,7 @@ TEST_F(MovesTest, WithoutRoomElsewhereNobodyIsMoved) {
 
 TEST_F(MovesTest, WhatCostsMoreThanItGainsIsNotAdvised) {
   // Without a checkpoint the whole run is lost, and little is left to do.
+  world_.forget_what_was_asked(world_.job("train"));
   world_.job("train").intent = [&] {
     TaskIntent intent = *world_.job("train").intent;
     intent.checkpoint_interval_s.reset();
@@ -397,6 +398,8 @@ TEST_F(FragmentedTest, WhatCostsMoreThanItGainsOrADeadlineIsNotAdvised) {
   change([&](TaskIntent& intent) { intent.deadline_s.reset(); });
   EXPECT_THAT(advised_, SizeIs(1));
   world_.pass(33000);  // 2100 s are left of 36000 s, which no checkpoint keeps
+  for (const char* name : {"a", "d"})
+    world_.forget_what_was_asked(world_.job(name));
   change([&](TaskIntent& intent) { intent.checkpoint_interval_s.reset(); });
   EXPECT_THAT(advised_, IsEmpty());
 }

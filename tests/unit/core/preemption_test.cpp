@@ -526,7 +526,7 @@ TEST_F(PreemptionTest, ARunThatKeepsItsWordIsSparedToItsEndAlsoByUrgentTasks) {
   fill({"n1"}, kDay_s - 645);
   arrive(urgent_job("urgent"));
   NearEnds near_ends;
-  const Policy policy = *parse_policy("default");
+  const Policy policy = *parse_policy("default,protect=600");
   const auto stops_for_urgent = [&] {
     TaskMenus menus;
     QueueOptions options = planner_.options(world_.now_s());
