@@ -77,6 +77,9 @@ AdmissionDecision decide_admission(const AdmissionReview& review, AdmissionStage
       if (kept.alone)
         decision.warnings.push_back(stays_together(*kept.alone, *decision.changes.kept.pods));
     }
+    if (const ReviewedJob* old = old_job_in(review); old != nullptr && job_in(review) != nullptr)
+      if (const auto later = annotations_for_later(*old, *job_in(review)); !later.empty())
+        decision.warnings.push_back(counts_later(later));
     if (!creates(review) && was_leaving(decision.changes))
       decision.warnings.push_back(stays_in_care());
   } else if (deserves_hints(review)) {

@@ -6,6 +6,7 @@
 #include "slackline/base/text.h"
 #include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/planning/gpu_types.h"
+#include "slackline/model/contract.h"
 
 namespace slackline::control {
 namespace {
@@ -104,6 +105,22 @@ class Keeper {
 };
 
 }  // namespace
+
+std::vector<std::string> annotations_for_later(const ReviewedJob& old, const ReviewedJob& job) {
+  std::vector<std::string> later;
+  if (!runs_by_plan(old) || !runs_by_plan(job)) return later;
+  for (const std::string_view name :
+       {"model", "mode", "family", "batch-size", "iterations", "tokens", "tokens-per-sample",
+        "model-parallel", "expected-duration", "expected-duration-on", "gpu-types",
+        "checkpoint-interval"}) {
+    const std::string key = format("{}{}", contract::kPrefix, name);
+    const std::string* before = old.keys.annotation(key);
+    const std::string* after = job.keys.annotation(key);
+    const bool same = before == nullptr ? after == nullptr : after != nullptr && *before == *after;
+    if (!same) later.push_back(key);
+  }
+  return later;
+}
 
 KeptOfUpdate kept_of(const ReviewedJob& old, const ReviewedJob& job) {
   return Keeper(old, job).keep();

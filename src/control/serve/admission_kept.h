@@ -26,6 +26,10 @@ struct KeptOfUpdate {
 // to the API server, which refuses changes of a running Job's template.
 KeptOfUpdate kept_of(const ReviewedJob& old, const ReviewedJob& job);
 
+// The annotations that the update changes, and that count from the next start: a run is judged by
+// its plan (core/cluster/as_planned.h).
+std::vector<std::string> annotations_for_later(const ReviewedJob& old, const ReviewedJob& job);
+
 // Whether a plan of Slackline stands in the Job's spec.
 bool runs_by_plan(const ReviewedJob& job);
 

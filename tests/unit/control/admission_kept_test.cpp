@@ -50,6 +50,21 @@ TEST_F(AdmissionKeptTest, AnotherPodCountIsForTheNextStart) {
       << "as it runs";
 }
 
+TEST_F(AdmissionKeptTest, WhatTheRunIsNotJudgedByIsForTheNextStart) {
+  const auto warnings = [&](const std::string& before, const std::string& after) {
+    const std::string plan = kPlanNote;
+    return mutate(update(plan + before, plan + after)).warnings;
+  };
+  const std::string types = R"(,"slackline.dev/gpu-types":"A100")";
+  EXPECT_THAT(warnings("", types),
+              ElementsAre(HasSubstr("slackline.dev/gpu-types: counts from the next start")));
+  EXPECT_THAT(warnings(types, types), IsEmpty());
+  EXPECT_THAT(warnings(R"(,"slackline.dev/checkpoint-interval":"1m")", ""),
+              ElementsAre(HasSubstr("slackline.dev/checkpoint-interval: counts")));
+  EXPECT_THAT(warnings("", R"(,"team":"vision")"), IsEmpty());
+  EXPECT_THAT(mutate(update("", types.substr(1))).warnings, IsEmpty()) << "it has no plan";
+}
+
 TEST_F(AdmissionKeptTest, AParallelismByItselfStopsNoMember) {
   const AdmissionDecision decision = mutate(
       applied("", shape_of(2), R"("parallelism":1,"completions":2,"completionMode":"Indexed")"));
