@@ -14,7 +14,7 @@ namespace slackline::core {
 class PlanState;
 struct Run;
 
-// What is known of a run's checkpoints. The first of these that is set counts.
+// What is known of a run's checkpoints. The later of the first two counts, else the third.
 struct SavedWork {
   double worked_s = 0;  // since it began to work; below 0 counts as 0
   // Since the last checkpoint, as the annotation last-checkpoint-time says. One before the start of

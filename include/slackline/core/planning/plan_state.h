@@ -49,7 +49,7 @@ struct PlanTask {
   std::string type;           // workload type
   double restart_s = 60;      // start-up after a stop
   double checkpoint_s = 600;  // a stop loses the work done since; 0 = nothing
-  // Of the present run, as it told itself; it counts before checkpoint_s.
+  // Of the present run, as it told itself; it counts where it is later than checkpoint_s implies.
   std::optional<double> last_checkpoint_s{};
   bool preemptible = true;  // may be stopped for others
   // Never stopped so that an owner has his GPUs back: it runs on its queue's own and on the pool's.
