@@ -74,7 +74,7 @@ Result<sim::PresetRequest> request_of(const sim::Preset& preset, const PresetCom
     const bool is_file =
         option.kind == sim::PresetKind::kFile || option.kind == sim::PresetKind::kOptionalFile;
     if (!is_file || value.empty()) continue;
-    SLACKLINE_ASSIGN(const PartOfFile file, read_part_of_file(value));
+    SLACKLINE_ASSIGN(const PartOfFile file, read_part_of_file(measurements_path(value)));
     request.files[name] = {file.path, file.part, file.text};
   }
   return request;

@@ -118,10 +118,7 @@ std::string format_preset_table(const PresetReport& report) {
 
 std::span<const Preset* const> presets() {
   static constexpr const Preset* kAll[] = {
-      &kMatchPreset,
-      &kSharingPreset,
-      &kPaper001Preset,
-      &kPaper003Preset,
+      &kMatchPreset, &kSharingPreset, &kPaper001Preset, &kPaper002Preset, &kPaper003Preset,
   };
   return kAll;
 }

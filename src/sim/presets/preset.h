@@ -118,6 +118,7 @@ std::string format_preset_table(const PresetReport& report);
 
 extern const Preset kMatchPreset;
 extern const Preset kPaper001Preset;
+extern const Preset kPaper002Preset;
 extern const Preset kPaper003Preset;
 extern const Preset kSharingPreset;
 
