@@ -160,6 +160,30 @@ class FilesTest(unittest.TestCase):
         self.assertNotEqual(done.returncode, 0)
         self.assertIn(f"{self.folder}/none holds no validation-*.csv", done.stderr)
 
+    def test_a_preset_reads_a_profile_of_the_shared_folder(self):
+        play = [
+            slackline_binary(),
+            "simulate",
+            "--preset",
+            "paper002",
+            "--rate",
+            "2",
+            "--seeds",
+            "0",
+            "--compare",
+            "fifo",
+        ]
+        environment = {**os.environ, "SLACKLINE_SHARED": str(self.folder)}
+        done = subprocess.run(play, env=environment, capture_output=True, text=True)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn(f"{self.folder}/golden/profile_k80.json", done.stderr)
+        (self.folder / "golden").mkdir()
+        profile = (ROOT / "tests/contract/golden/simulator/profile_k80.json").read_text()
+        (self.folder / "golden/profile_k80.json").write_text(profile)
+        done = subprocess.run(play, env=environment, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("fifo", done.stdout)
+
     def test_what_is_written_to_a_device_or_a_fifo_arrives_and_the_device_stays_as_it_was(self):
         self.make_special_files()
         for arguments in self.writers():
