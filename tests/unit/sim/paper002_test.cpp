@@ -30,7 +30,7 @@ PresetReport play(const PresetRequest& request) {
 }
 
 TEST(Paper002, ComparesSharesWithPartitionsAndWithNone) {
-  const PresetReport report = play(request_at("12", ""));
+  const PresetReport report = play(request_at("60", ""));
   EXPECT_EQ(report.figures, (std::vector<std::string>{"q", "jain", "gpu_use", "borrowed_gpu_hours",
                                                       "give_back_p90_s"}));
   ASSERT_EQ(report.rows.size(), 3U);
@@ -41,6 +41,8 @@ TEST(Paper002, ComparesSharesWithPartitionsAndWithNone) {
   EXPECT_GT(shares[0], fifo[0]) << "q of shares and fifo";
   EXPECT_GE(shares[1], fifo[1]) << "jain";
   EXPECT_EQ(partition[3], 0) << "a partition has nothing of others";
+  EXPECT_GT(shares[3], 0) << "borrowed";
+  EXPECT_LT(shares[4], fifo[4]) << "owners wait for what they own";
   for (const auto& row : report.rows) {
     EXPECT_GT(row.figures[2], 0) << row.name;
     EXPECT_LT(row.figures[2], 100) << row.name;
