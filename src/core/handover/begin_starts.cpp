@@ -205,7 +205,7 @@ class StartWriter {
       note.predicted_s = queue_.state().lat_s(index, choice);
     note.checkpoint_interval_s = task.intent->checkpoint_interval_s;
     note.work_s = choice.work_s;
-    note.asked = asked_of(*task.intent);
+    note.asked = asked_of(*task.intent, task.types_of_queue);
     note.resize = resize_note(index, choice, pool.pool.type);
     note.nodes = nodes_of(snapshot_, pool, run, task.pods_in(choice.shape));
     const auto plan = std::make_shared<const PlanNote>(std::move(note));

@@ -69,7 +69,7 @@ TEST_F(AsPlannedTest, APlanNotesWhatWasAskedFor) {
   const PlanNote& plan = *world_.job("run").plan;
   EXPECT_EQ(plan.checkpoint_interval_s, 1);
   EXPECT_EQ(plan.work_s, 5 * kOneHour_s);
-  EXPECT_EQ(plan.asked, asked_of(*world_.job("run").intent));
+  EXPECT_EQ(plan.asked, asked_of(*world_.job("run").intent, false));
 }
 
 TEST_F(AsPlannedTest, AnotherTypeMakesNoRunImmune) {

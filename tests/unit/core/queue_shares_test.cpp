@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "slackline/core/answers/explain.h"
+#include "slackline/core/cluster/as_planned.h"
 #include "slackline/model/reason.h"
 #include "support/share_world.h"
 
@@ -149,6 +150,8 @@ TEST_F(QueueSharesTest, AQueueMayPreferGpuTypesForTasksThatNameNone) {
   const Queue found = queue();
   EXPECT_EQ(types_of(found, 0), (Started{"H100"})) << "a type that is not there does not matter";
   EXPECT_TRUE(found.task(0).types_of_queue);
+  EXPECT_EQ(asked_of(*found.task(0).intent, true), asked_of(*found.task(1).intent, false))
+      << "what the queue prefers is nothing that people write";
   EXPECT_EQ(types_of(found, 1), (Started{"A100", "H100"}));
   EXPECT_EQ(types_of(found, 2), (Started{"A100", "H100"})) << "it says any";
 }

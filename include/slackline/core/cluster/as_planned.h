@@ -18,8 +18,9 @@
 
 namespace slackline::core {
 
-// Of what people write, what the length of a run follows from: PlanNote::asked.
-std::string asked_of(const TaskIntent& intent);
+// Of what people write, what the length of a run follows from: PlanNote::asked. `types_of_queue`:
+// the GPU types in it are not written by them (QueueTask::types_of_queue).
+std::string asked_of(const TaskIntent& intent, bool types_of_queue);
 
 // `plan`: null of what waits.
 std::optional<double> checkpoint_interval_s(const PlanNote* plan, const TaskIntent& intent);

@@ -70,14 +70,15 @@ std::shared_ptr<const PlacementMenu> in_proportion(const PlacementMenu& menu, do
 
 }  // namespace
 
-std::string asked_of(const TaskIntent& intent) {
+std::string asked_of(const TaskIntent& intent, bool types_of_queue) {
   std::string text = format("{}|{}|{}|{}|{}", intent.workload().value_or(""),
                             intent.family.value_or(""), intent.batch_size.value_or(0),
                             intent.iterations.value_or(0), intent.model_parallel.value_or(0));
   text += format("|{}|{}", intent.expected_duration_s.value_or(0), intent.any_gpu_type);
   if (intent.expected_duration_on) text += "|on " + intent.expected_duration_on->str();
-  for (const GpuType& type : intent.gpu_types)
-    text += "|" + type.str();
+  if (!types_of_queue)
+    for (const GpuType& type : intent.gpu_types)
+      text += "|" + type.str();
   return format("{:016x}", fingerprint(text));
 }
 
@@ -111,7 +112,8 @@ std::optional<TaskMenu> menu_as_planned(const QueueTask& task, const TaskMenu& w
     choice = find_choice(*planned, menus.pools(), held->shape, plan.gpu_type);
     if (choice == nullptr) return std::nullopt;
   }
-  const bool changed = !plan.asked.empty() && plan.asked != asked_of(*task.intent);
+  const bool changed =
+      !plan.asked.empty() && plan.asked != asked_of(*task.intent, task.types_of_queue);
   if (!changed || !plan.work_s || *plan.work_s <= 0 || choice->work_s <= 0) return planned;
   if (!planned) planned = written;
   if (!plan.predicted_s) planned->length = LengthSource::kUnknown;
