@@ -15,6 +15,7 @@ namespace {
 
 constexpr double kPoolRank = 100;  // above the levels of runs that fill a node
 constexpr double kGoesOn_s = 1;
+constexpr int kMostUnserved = 64;  // askers of one call; so a long queue costs no more
 
 class AskBack {
  public:
@@ -24,8 +25,12 @@ class AskBack {
         protect_s_(policy.stop_limits().value_or(StopLimits{}).protect_s) {}
 
   void call() {
-    for (const TaskIndex asker : askers())
+    look_for_borrowers();
+    if (borrowers_.empty()) return;
+    for (const TaskIndex asker : askers()) {
       serve(asker);
+      if (unserved_ == kMostUnserved) break;
+    }
     if (wake_s_ < kNoDeadline && !is_asked_for(wake_s_)) planning_.wake_at(wake_s_);
   }
 
@@ -80,6 +85,7 @@ class AskBack {
         if ((end_s <= latest_end_s) != in_time || !may_ask(asker, wanted)) continue;
         if (start_after_stops(asker, index)) return;
       }
+    ++unserved_;
     for (const Choice& wanted : planning_.menu(asker).all)
       if (may_ask(asker, wanted)) wait_for(asker, wanted);
   }
@@ -93,6 +99,7 @@ class AskBack {
     for (const StopVictim* victim : sets.front())
       planning_.give_back(victim->run, gain);
     planning_.start(asker, index);
+    look_for_borrowers();
     return true;
   }
 
@@ -100,7 +107,7 @@ class AskBack {
   void wait_for(TaskIndex asker, const Choice& wanted) {
     if (sets_of(asker, wanted, victims_of(asker, wanted.pool, kNoDeadline)).empty()) return;
     planning_.keep_for_owners(wanted.pool);
-    for (const TaskIndex run : state_.running())
+    for (const TaskIndex run : borrowers_)
       if (const auto borrower = borrower_of(run, asker, wanted.pool);
           borrower && borrower->from_s > planning_.now_s())
         wake_s_ = std::min(wake_s_, borrower->from_s);
@@ -114,9 +121,9 @@ class AskBack {
   }
 
   // Cheapest first.
-  std::vector<StopVictim> victims_of(TaskIndex asker, PoolIndex pool, double by_s) {
+  std::vector<StopVictim> victims_of(TaskIndex asker, PoolIndex pool, double by_s) const {
     std::vector<StopVictim> victims;
-    for (const TaskIndex run : state_.running())
+    for (const TaskIndex run : borrowers_)
       if (const auto borrower = borrower_of(run, asker, pool); borrower && borrower->from_s <= by_s)
         victims.push_back(borrower->victim);
     std::sort(victims.begin(), victims.end(), [](const StopVictim& a, const StopVictim& b) {
@@ -125,18 +132,28 @@ class AskBack {
     return victims;
   }
 
-  std::optional<Borrower> borrower_of(TaskIndex run, TaskIndex asker, PoolIndex pool) {
-    const Choice& choice = state_.running_choice(run);
+  // As it is now: a stop makes other runs of its queue the queue's own.
+  void look_for_borrowers() {
+    parts_ = share_parts(state_);
+    borrowers_.clear();
+    for (const TaskIndex run : state_.running()) {
+      const PlanTask& task = planning_.task(run);
+      if (parts_[run].borrowed + parts_[run].of_pool == 0 || !task.can_give_back) continue;
+      if (!state_.stays(run) &&
+          state_.shares().is_beyond_own(task.queue, state_.running_choice(run).pool))
+        borrowers_.push_back(run);
+    }
+  }
+
+  std::optional<Borrower> borrower_of(TaskIndex run, TaskIndex asker, PoolIndex pool) const {
     const PlanTask& task = planning_.task(run);
-    if (choice.pool != pool || task.queue == planning_.task(asker).queue) return std::nullopt;
+    if (state_.running_choice(run).pool != pool) return std::nullopt;
+    if (task.queue == planning_.task(asker).queue) return std::nullopt;
     if (task.promised_to && *task.promised_to != asker) return std::nullopt;
-    if (state_.stays(run) || !task.can_give_back) return std::nullopt;
-    if (!state_.shares().is_beyond_own(task.queue, pool)) return std::nullopt;
-    const ShareParts& parts = parts_of(run);
-    if (parts.borrowed + parts.of_pool == 0) return std::nullopt;
     Borrower borrower{{run, {}}, from_s(run, asker)};
     if (task.promised_to) return borrower;  // it was chosen, and told, before
-    borrower.victim.cost = {task.level + (parts.of_pool > 0 ? kPoolRank : 0), wasted_by(run)};
+    const double rank = task.level + (parts_[run].of_pool > 0 ? kPoolRank : 0);
+    borrower.victim.cost = {rank, wasted_by(run)};
     return borrower;
   }
 
@@ -164,15 +181,6 @@ class AskBack {
                         now_s);
   }
 
-  // As they are now: a stop makes others of its queue its own.
-  const ShareParts& parts_of(TaskIndex run) {
-    if (parts_at_ != planning_.given_back() || parts_.empty()) {
-      parts_ = share_parts(state_);
-      parts_at_ = planning_.given_back();
-    }
-    return parts_[run];
-  }
-
   RoomGain gain_of(TaskIndex asker, const Choice& wanted, const StopVictims& set) const {
     const double now_s = planning_.now_s();
     double ended_s = now_s;
@@ -187,8 +195,9 @@ class AskBack {
   const PlanState& state_;
   double protect_s_;
   double wake_s_ = kNoDeadline;
-  std::vector<ShareParts> parts_;
-  int parts_at_ = 0;
+  std::vector<ShareParts> parts_;     // by task
+  std::vector<TaskIndex> borrowers_;  // whom somebody may ask
+  int unserved_ = 0;
 };
 
 }  // namespace

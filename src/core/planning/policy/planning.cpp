@@ -47,7 +47,6 @@ void Planning::stop(TaskIndex task, TaskIndex asker, const RoomGain& gain, bool 
 
 void Planning::give_back(TaskIndex task, const RoomGain& gain) {
   plan_.effects.push_back({task, state_.stop(task, now_s_), std::nullopt, gain, false, true});
-  ++given_back_;
 }
 
 void Planning::shrink(TaskIndex task, ChoiceIndex choice, TaskIndex asker, const RoomGain& gain) {

@@ -43,8 +43,7 @@ class Planning {
   // Asks to be called again.
   void wake_at(double wake_s);
 
-  int stops() const { return stops_; }            // of this call, shrinks not counted
-  int given_back() const { return given_back_; }  // stops of this call, for owners
+  int stops() const { return stops_; }  // of this call, shrinks not counted
   // Asks to be called when the next pool opens to a waiting task.
   void wake_when_pools_open();
   Plan take() { return std::move(plan_); }
@@ -56,7 +55,6 @@ class Planning {
   double now_s_;
   Plan plan_;
   int stops_ = 0;
-  int given_back_ = 0;
 };
 
 }  // namespace slackline::core
