@@ -282,6 +282,18 @@ std::vector<Toleration> read_toleration_note(std::string_view text) {
   return list ? read_tolerations(*list) : std::vector<Toleration>();
 }
 
+// A list of what is allowed; empty, which allows everything, where one of it cannot be read.
+std::vector<Toleration> read_allowed_note(std::string_view text) {
+  JsonDocument document;
+  const Result<JsonView> list = document.parse(text);
+  if (!list) return {};
+  std::vector<Toleration> allowed = read_tolerations(*list);
+  std::size_t written = 0;
+  for ([[maybe_unused]] const JsonView item : list->items())
+    ++written;
+  return allowed.size() == written ? allowed : std::vector<Toleration>();
+}
+
 NamespaceAdmission read_namespace_admission(JsonView metadata) {
   const JsonView annotations = metadata["annotations"];
   NamespaceAdmission pods;
@@ -291,8 +303,8 @@ NamespaceAdmission read_namespace_admission(JsonView metadata) {
       (selector.present() ? selector : annotations["openshift.io/node-selector"]).text());
   pods.tolerations =
       read_toleration_note(annotations["scheduler.alpha.kubernetes.io/defaultTolerations"].text());
-  pods.allowed_tolerations = read_toleration_note(
-      annotations["scheduler.alpha.kubernetes.io/tolerationsWhitelist"].text());
+  pods.allowed_tolerations =
+      read_allowed_note(annotations["scheduler.alpha.kubernetes.io/tolerationsWhitelist"].text());
   const std::string_view level = metadata["labels"][kPodSecurityLabel].text();
   if (level == "baseline" || level == "restricted") pods.pod_security = std::string(level);
   return pods;

@@ -620,6 +620,10 @@ TEST(KubeDecode, ANamespaceTellsTheTolerationsAndTheLevelOfItsPods) {
   EXPECT_EQ(of_notes.allowed_tolerations, (std::vector<Toleration>{{"", true, "", std::nullopt}}));
   EXPECT_EQ(pods(R"("annotations":{"scheduler.alpha.kubernetes.io/defaultTolerations":"[{"})"),
             NamespaceAdmission());
+  EXPECT_EQ(pods(R"("annotations":{"scheduler.alpha.kubernetes.io/tolerationsWhitelist":
+                 "[{\"key\":\"pool\"},{\"key\":\"sla\",\"operator\":\"Gt\",\"value\":\"9\"}]"})"),
+            NamespaceAdmission())
+      << "one that cannot be judged may allow what the others do not";
   const auto level = [&](const std::string& text) {
     return pods(R"("labels":{"pod-security.kubernetes.io/enforce":")" + text + "\"}").pod_security;
   };
