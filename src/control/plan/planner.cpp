@@ -37,9 +37,8 @@ bool any_gang_grows(const core::Queue& queue, double now_wall_s) {
   for (core::TaskIndex index = 0; index < queue.size(); ++index) {
     const core::QueueTask& task = queue.task(index);
     if (task.hindrance && task.hindrance->reason == reason::kGangIncomplete &&
-        std::any_of(task.pods.begin(), task.pods.end(), [&](const PodPtr& pod) {
-          return now_wall_s < pod->created_s + kGangGrows_s;
-        }))
+        std::any_of(task.pods.begin(), task.pods.end(),
+                    [&](const PodPtr& pod) { return now_wall_s < pod->created_s + kGangGrows_s; }))
       return true;
   }
   return false;

@@ -35,8 +35,8 @@ bool is_held_by_user(const ReviewedJob& job);
 bool joins_queue(const AdmissionReview& review);
 
 // True if a pod of this kind is gated at its creation: one that carries Slackline's label, that
-// nothing controls, or that a controller makes as part of a gang (docs/GANGS.md); which namespaces are managed, the webhook configuration's selectors have seen
-// to.
+// nothing controls, or that a controller makes as part of a gang (docs/GANGS.md). Which namespaces
+// are managed, the webhook configuration's selectors have seen to.
 bool is_gated(const ReviewedPod& pod);
 
 // A Job that was admitted before: its template carries Slackline's label.

@@ -145,10 +145,10 @@ class Explainer {
                              use.of_pool(type), use.shares()->pool(type)));
     if (state.stays(question_.task))
       for (const std::uint32_t type : types)
-        parts.push_back(format("{}: it borrows nothing, because it is not stopped to give back; "
-                               "such runs use {} of {} beyond what their queues own",
-                               use.shares()->types[type], use.staying_of_pool(type),
-                               use.shares()->pool(type)));
+        parts.push_back(
+            format("{}: it borrows nothing, because it is not stopped to give back; "
+                   "such runs use {} of {} beyond what their queues own",
+                   use.shares()->types[type], use.staying_of_pool(type), use.shares()->pool(type)));
     return format("{}: {}", task_.account, join(parts, "; "));
   }
 

@@ -79,7 +79,7 @@ void ShareUse::count(const SharedUse& use, int sign) {
   const auto add = [&](Use& in_use, std::int64_t bound) {
     std::int64_t& used = in_use.used[place_of(row, type)];
     in_use.of_pool[type] -= beyond(used, bound);
-    used += sign * use.gpus;
+    used += std::int64_t{sign} * use.gpus;
     in_use.of_pool[type] += beyond(used, bound);
   };
   add(all_, share.own + share.borrow);
