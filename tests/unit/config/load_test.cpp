@@ -270,8 +270,9 @@ TEST(LoadTest, AQueueMayPreferGpuTypes) {
   EXPECT_THAT(queues.of("all").gpu_types, IsEmpty());
   EXPECT_THAT(problems("queue: {gpuTypes: [any]}\n"),
               ElementsAre(HasSubstr("queue.gpuTypes: has \"any\"; it must be a list of single")));
-  EXPECT_THAT(problems("queue: {gpuTypes: A100}\n"),
-              ElementsAre(HasSubstr("queue.gpuTypes: is \"A100\"; it must be a list of texts")));
+  EXPECT_THAT(
+      problems("queue: {gpuTypes: A100}\n"),
+      ElementsAre(HasSubstr("queue.gpuTypes: is a single value; it must be a list of texts")));
 }
 
 TEST(LoadTest, AQueueMayHaveAShareOfGpuTypes) {

@@ -151,6 +151,17 @@ TEST_F(AdmissionCareTest, WhatIsAdmittedIsSigned) {
   EXPECT_FALSE(is_authentic(*admitted, "team-b", mac));
   EXPECT_FALSE(is_authentic(*admitted, "team-a", test::FakeMac("another key")));
   EXPECT_TRUE(mutate_pod({}).changes.admitted) << "a bare pod";
+  ReviewText of_gang;
+  of_gang.metadata = R"("labels":{"jobset.sigs.k8s.io/jobset-name":"llm"},"ownerReferences":[{)"
+                     R"("apiVersion":"kubeflow.org/v1","kind":"PyTorchJob","name":"t5","uid":"1",)"
+                     R"("controller":true}])";
+  EXPECT_TRUE(mutate_pod(of_gang).changes.admitted);
+  const std::string torch = R"("apiVersion":"kubeflow.org/v1","kind":"PyTorchJob")";
+  of_gang.metadata.replace(of_gang.metadata.find(torch), torch.size(),
+                           R"("apiVersion":"batch/v1","kind":"Job")");
+  EXPECT_TRUE(mutate_pod(of_gang).changes.gate);
+  EXPECT_FALSE(mutate_pod(of_gang).changes.admitted)
+      << "the Job controller makes it: nobody was asked whether it may be urgent";
   mac.use("");
   EXPECT_FALSE(mutate(text).changes.admitted);
 }

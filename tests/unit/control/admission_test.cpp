@@ -471,12 +471,10 @@ TEST_F(AdmissionTest, APodOfAGangThatAControllerMakesIsLabelledAndGated) {
   EXPECT_TRUE(changes.gate);
   EXPECT_THAT(changes.labels, ElementsAre(Pair("slackline.dev/managed", "true")));
   EXPECT_EQ(changes.scheduler_name, "gpu-scheduler");
-  EXPECT_TRUE(changes.admitted);
   auto of_set =
       owned(R"("apiVersion":"batch/v1","kind":"Job")", R"("jobset.sigs.k8s.io/jobset-name":"llm")");
   of_set.user = kJobController;
   EXPECT_TRUE(mutate_pod(of_set).changes.gate);
-  EXPECT_FALSE(mutate_pod(of_set).changes.admitted) << "nobody was asked whether it may be urgent";
   const auto of_job = owned(R"("apiVersion":"batch/v1","kind":"Job")", "");
   EXPECT_EQ(mutate_pod(of_job).changes, AdmissionChanges()) << "its Job queues";
   const auto notebook = owned(R"("apiVersion":"kubeflow.org/v1","kind":"Notebook")", "");
