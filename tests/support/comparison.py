@@ -22,6 +22,7 @@ from support.watch import Watch
 _SCHEDULER = "kube-scheduler"
 _MOST_S = 600
 _SAY_EVERY_S = 10
+_BOOKS_LATE_S = 10  # behind what the Jobs say of themselves
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,7 @@ def play(cluster, trace, namespace, say, way=None, trainers=None):
         with Watch(cluster, "job", namespace, log.saw_job) as jobs:
             began = time.time()
             told = began
+            open_at = began  # when Jobs were last seen that are not complete
             tasks = list(trace.tasks)
             while True:
                 pods.check()
@@ -115,6 +117,10 @@ def play(cluster, trace, namespace, say, way=None, trainers=None):
                 done = sum(bool(each.finished_at) for each in logs.values())
                 if done == len(trace.tasks):
                     break
+                if log.complete() < len(trace.tasks):
+                    open_at = now
+                if now - open_at > patient(_BOOKS_LATE_S):
+                    raise AssertionError(f"all Jobs are complete, and the books know of {done}\n{unfinished(logs)}")
                 if now - told >= _SAY_EVERY_S:
                     told = now
                     say(progress(trace, logs, began, now))

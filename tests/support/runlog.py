@@ -63,6 +63,7 @@ class RunLog:
         self._jobs = {}
         self._pods = {}
         self._wanted = {}  # by Job: how many pods it has in its present shape
+        self._complete = set()  # Jobs, by their own status
         self.overcommitted = []  # "node-1 has 5 GPUs taken", as they happened
 
     def submitted(self, job, when):
@@ -77,6 +78,8 @@ class RunLog:
                 log.past_waits = log.waits
                 log.stopped_at.append(when)
             self._wanted[name_of(job)] = job["spec"]["parallelism"]
+            if job.get("status", {}).get("completionTime"):
+                self._complete.add(name_of(job))
             plan = notes.get("slackline.dev/plan")
             if plan and not job["spec"].get("suspend") and json.loads(plan) != log.plan:
                 log.released_at, log.plan = when, json.loads(plan)
@@ -99,7 +102,8 @@ class RunLog:
                 if log.leaving and log.succeeded:  # it was done before it was told to end: it counts for its Job
                     log.leaving = False
                     self._jobs[log.job].pods.append(log)
-            elif pod["metadata"].get("deletionTimestamp") and not log.ended_at and not log.leaving:
+            leaves = pod.get("gone") or pod["metadata"].get("deletionTimestamp")
+            if leaves and not log.succeeded and not log.leaving:
                 log.leaving = True
                 self._jobs[log.job].pods.remove(log)
             if pod.get("gone") and log.bound_at and not log.ended_at:
@@ -109,6 +113,11 @@ class RunLog:
         """{name: JobLog}; those whose pods are not all there yet are neither bound nor finished."""
         with self._lock:
             return {name: self._copy(name, log) for name, log in self._jobs.items()}
+
+    def complete(self):
+        """How many Jobs are complete by their own status."""
+        with self._lock:
+            return len(self._complete)
 
     def pods(self):
         with self._lock:
