@@ -34,6 +34,10 @@ void hold_to_limits(std::vector<QueueTask>& tasks, const QueueRulebook* queues) 
 }
 
 void prefer_types_of_queues(std::vector<QueueTask>& tasks, const QueueRulebook& queues) {
+  const bool none = queues.defaults.gpu_types.empty() &&
+                    std::all_of(queues.named.begin(), queues.named.end(),
+                                [](const auto& named) { return named.second.gpu_types.empty(); });
+  if (none) return;
   for (QueueTask& task : tasks) {
     const auto& types = queues.of(queue_of(*task.intent, task.key.ns)).gpu_types;
     const bool names_none = task.intent->gpu_types.empty() && !task.intent->any_gpu_type;

@@ -275,23 +275,17 @@ Labels read_label_list(std::string_view text) {
   return labels;
 }
 
-// A list of tolerations as JSON.
-std::vector<Toleration> read_toleration_note(std::string_view text) {
-  JsonDocument document;
-  const Result<JsonView> list = document.parse(text);
-  return list ? read_tolerations(*list) : std::vector<Toleration>();
-}
-
-// A list of what is allowed; empty, which allows everything, where one of it cannot be read.
-std::vector<Toleration> read_allowed_note(std::string_view text) {
+// A list of tolerations as JSON; `all_or_none`: none where one of it cannot be read.
+std::vector<Toleration> read_toleration_note(std::string_view text, bool all_or_none) {
   JsonDocument document;
   const Result<JsonView> list = document.parse(text);
   if (!list) return {};
-  std::vector<Toleration> allowed = read_tolerations(*list);
+  std::vector<Toleration> tolerations = read_tolerations(*list);
   std::size_t written = 0;
   for ([[maybe_unused]] const JsonView item : list->items())
     ++written;
-  return allowed.size() == written ? allowed : std::vector<Toleration>();
+  if (all_or_none && tolerations.size() != written) return {};
+  return tolerations;
 }
 
 NamespaceAdmission read_namespace_admission(JsonView metadata) {
@@ -301,10 +295,11 @@ NamespaceAdmission read_namespace_admission(JsonView metadata) {
   const JsonView selector = annotations["scheduler.alpha.kubernetes.io/node-selector"];
   pods.node_selector = read_label_list(
       (selector.present() ? selector : annotations["openshift.io/node-selector"]).text());
-  pods.tolerations =
-      read_toleration_note(annotations["scheduler.alpha.kubernetes.io/defaultTolerations"].text());
-  pods.allowed_tolerations =
-      read_allowed_note(annotations["scheduler.alpha.kubernetes.io/tolerationsWhitelist"].text());
+  pods.tolerations = read_toleration_note(
+      annotations["scheduler.alpha.kubernetes.io/defaultTolerations"].text(), false);
+  // An empty list allows everything.
+  pods.allowed_tolerations = read_toleration_note(
+      annotations["scheduler.alpha.kubernetes.io/tolerationsWhitelist"].text(), true);
   const std::string_view level = metadata["labels"][kPodSecurityLabel].text();
   if (level == "baseline" || level == "restricted") pods.pod_security = std::string(level);
   return pods;

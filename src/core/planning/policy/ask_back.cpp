@@ -7,8 +7,8 @@
 
 #include "room_by_stops.h"
 #include "slackline/core/planning/deadline.h"
-#include "slackline/core/planning/lost_work.h"
 #include "slackline/core/planning/share_parts.h"
+#include "stop_rules.h"
 
 namespace slackline::core {
 namespace {
@@ -31,7 +31,7 @@ class AskBack {
       serve(asker);
       if (unserved_ == kMostUnserved) break;
     }
-    if (wake_s_ < kNoDeadline && !is_asked_for(wake_s_)) planning_.wake_at(wake_s_);
+    planning_.wake_by(wake_s_);
   }
 
  private:
@@ -39,11 +39,6 @@ class AskBack {
     StopVictim victim;
     double from_s = 0;  // when it may be stopped
   };
-
-  bool is_asked_for(double wake_s) const {
-    const double asked_s = state_.next_wake_s();
-    return asked_s > planning_.now_s() && asked_s <= wake_s;
-  }
 
   std::vector<TaskIndex> askers() const {
     std::vector<TaskIndex> askers;
@@ -126,9 +121,7 @@ class AskBack {
     for (const TaskIndex run : borrowers_)
       if (const auto borrower = borrower_of(run, asker, pool); borrower && borrower->from_s <= by_s)
         victims.push_back(borrower->victim);
-    std::sort(victims.begin(), victims.end(), [](const StopVictim& a, const StopVictim& b) {
-      return std::tuple(a.cost, a.run) < std::tuple(b.cost, b.run);
-    });
+    sort_cheapest_first(victims);
     return victims;
   }
 
@@ -153,7 +146,9 @@ class AskBack {
     Borrower borrower{{run, {}}, from_s(run, asker)};
     if (task.promised_to) return borrower;  // it was chosen, and told, before
     const double rank = task.level + (parts_[run].of_pool > 0 ? kPoolRank : 0);
-    borrower.victim.cost = {rank, wasted_by(run)};
+    const double now_s = planning_.now_s();
+    borrower.victim.cost = {
+        rank, wasted_if_stopped_gpu_s(state_, run, state_.observed_work_s(run, now_s), now_s)};
     return borrower;
   }
 
@@ -173,22 +168,11 @@ class AskBack {
     return std::max(soonest_s, std::min(from_s, at_last_s));
   }
 
-  double wasted_by(TaskIndex run) const {
-    const double now_s = planning_.now_s();
-    const double work_s = state_.observed_work_s(run, now_s);
-    return wasted_gpu_s(state_.progress(run).run, work_s,
-                        state_.left_if_stopped(run, work_s, now_s), state_.running_choice(run).gpus,
-                        now_s);
-  }
-
   RoomGain gain_of(TaskIndex asker, const Choice& wanted, const StopVictims& set) const {
-    const double now_s = planning_.now_s();
-    double ended_s = now_s;
+    double ended_s = planning_.now_s();
     for (const StopVictim* victim : set)
-      ended_s = std::max(ended_s, state_.observed_end_s(victim->run, now_s));
-    const double latest_s =
-        planning_.task(asker).deadline_s + kDeadlineTolerance_s - planning_.lat_s(asker, wanted);
-    return {ended_s - now_s, now_s <= latest_s && latest_s < ended_s};
+      ended_s = std::max(ended_s, state_.observed_end_s(victim->run, planning_.now_s()));
+    return planning_.gain_of(asker, wanted, ended_s);
   }
 
   Planning& planning_;

@@ -57,9 +57,7 @@ std::vector<CheckedStops::Victim> CheckedStops::victims_of(const Seeker& asker, 
     if (spares_owners(state_, run, asker.task, wanted)) continue;
     if (auto victim = victim_of(run, asker, run_s)) victims.push_back(*victim);
   }
-  std::sort(victims.begin(), victims.end(), [](const Victim& a, const Victim& b) {
-    return std::tuple(a.cost, a.run) < std::tuple(b.cost, b.run);
-  });
+  sort_cheapest_first(victims);
   return victims;
 }
 

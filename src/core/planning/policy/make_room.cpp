@@ -23,7 +23,6 @@ RoomMaker::RoomMaker(Planning& planning, const SavableOptions& options, double m
 
 std::optional<ChoiceIndex> RoomMaker::make(TaskIndex asker, double limit_s, double early_s) {
   denied_ = false;
-  asker_ = asker;
   early_s_ = early_s;
   const auto choice = make_within_budget(asker, limit_s);
   if (denied_ && !choice) planning_.deny(asker);
@@ -97,12 +96,13 @@ std::optional<ChoiceIndex> RoomMaker::first_cleared(TaskIndex asker, double limi
     if (!planning_.open(asker, wanted.pool) || !state_.may_use(asker, wanted)) continue;
     const double run_gpu_s = wanted.gpus * lat_s;
     if (best && run_gpu_s >= best->gpu_s) continue;
-    auto stopped = in_the_way(wanted, task.eligible.get(), among, needed_s, limit_s - lat_s, first);
+    auto stopped = in_the_way(asker, wanted, among, needed_s, limit_s - lat_s, first);
     if (!stopped) continue;
     Cleared cleared{choice, std::move(*stopped)};
     cleared.gpu_s = run_gpu_s;
     for (const Victim* victim : cleared.stopped) {
-      cleared.lost_gpu_s += wasted_gpu_s(victim->task);
+      cleared.lost_gpu_s +=
+          wasted_if_stopped_gpu_s(state_, victim->task, work_s(victim->task), planning_.now_s());
       cleared.gpu_s += ending_gpu_s(victim->task);
     }
     cleared.gpu_s += cleared.lost_gpu_s;
@@ -279,13 +279,6 @@ std::optional<ChoiceIndex> RoomMaker::smaller_choice(TaskIndex index, double lef
   return std::nullopt;
 }
 
-// What it would have held in vain, as PlanState will count it.
-double RoomMaker::wasted_gpu_s(TaskIndex index) const {
-  const double left = state_.left_if_stopped(index, work_s(index), planning_.now_s());
-  return core::wasted_gpu_s(state_.progress(index).run, work_s(index), left,
-                            state_.running_choice(index).gpus, planning_.now_s());
-}
-
 // Its nodes, and the GPUs that it leaves on each.
 template <class Visit>
 void RoomMaker::visit_nodes(const Victim& victim, const Visit& visit) const {
@@ -300,10 +293,10 @@ void RoomMaker::visit_nodes(const Victim& victim, const Visit& visit) const {
 
 // Victims, in order after the `first` ones, are given back until `wanted` fits; those of them that
 // run on its nodes. nullopt where all are not enough.
-std::optional<RoomMaker::Chosen> RoomMaker::in_the_way(const Choice& wanted,
-                                                       const EligibleNodes* eligible,
+std::optional<RoomMaker::Chosen> RoomMaker::in_the_way(TaskIndex asker, const Choice& wanted,
                                                        const Victims& among, double needed_s,
                                                        double most_notice_s, const Victims& first) {
+  const EligibleNodes* eligible = planning_.task(asker).eligible.get();
   const FreeGpus& free = state_.free();
   const int gpus = wanted.shape.d_gpn;
   const int before = free.nodes_with(wanted.pool, gpus, eligible, wanted.shape.d_node);
@@ -325,11 +318,11 @@ std::optional<RoomMaker::Chosen> RoomMaker::in_the_way(const Choice& wanted,
   bool fits = false;
   for (std::size_t i = 0; !fits && i < first.size(); ++i)
     if (runs_in(first[i], wanted.pool) && in_time(first[i], most_notice_s) &&
-        !spares_owners(state_, first[i].task, asker_, wanted))
+        !spares_owners(state_, first[i].task, asker, wanted))
       fits = ask(first[i]);
   for (std::size_t i = 0; !fits && i < among.size(); ++i) {
     if (is_gone(among[i]) || !in_time(among[i], most_notice_s)) continue;
-    if (spares_owners(state_, among[i].task, asker_, wanted)) continue;
+    if (spares_owners(state_, among[i].task, asker, wanted)) continue;
     if (can_resume(among[i], needed_s))
       fits = ask(among[i]);
     else if (!options_.trade)
@@ -408,13 +401,10 @@ void RoomMaker::forget_stopped(PoolIndex pool, const Chosen& stopped) {
 
 // While these still run.
 RoomGain RoomMaker::gain_of(TaskIndex asker, const Choice& chosen, const Chosen& stopped) const {
-  const double now_s = planning_.now_s();
-  double ended_s = now_s;
+  double ended_s = planning_.now_s();
   for (const Victim* victim : stopped)
     ended_s = std::max(ended_s, end_s(victim->task));
-  const double latest_s =
-      planning_.task(asker).deadline_s + kDeadlineTolerance_s - planning_.lat_s(asker, chosen);
-  return {ended_s - now_s, now_s <= latest_s && latest_s < ended_s};
+  return planning_.gain_of(asker, chosen, ended_s);
 }
 
 void RoomMaker::send_off(const Victim& victim, TaskIndex asker, const RoomGain& gain) {

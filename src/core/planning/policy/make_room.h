@@ -145,13 +145,11 @@ class RoomMaker {
   double ending_gpu_s(TaskIndex index) const;
   double stop_cost_gpu_s(TaskIndex index) const;  // both: by this victims are chosen
   bool can_resume(const Victim& victim, double needed_s) const;
-  std::optional<Chosen> in_the_way(const Choice& wanted, const EligibleNodes* eligible,
-                                   const Victims& among, double needed_s, double most_notice_s,
-                                   const Victims& first);
+  std::optional<Chosen> in_the_way(TaskIndex asker, const Choice& wanted, const Victims& among,
+                                   double needed_s, double most_notice_s, const Victims& first);
   std::optional<Chosen> standing_on(const Choice& wanted, const EligibleNodes* eligible, int before,
                                     const Chosen& off) const;
   bool pay(TaskIndex asker, double cost_gpu_s);
-  double wasted_gpu_s(TaskIndex index) const;
   template <class Visit>
   void visit_nodes(const Victim& victim, const Visit& visit) const;
   void forget_stopped(PoolIndex pool, const Chosen& stopped);
@@ -168,8 +166,7 @@ class RoomMaker {
   std::vector<PoolNode> widened_;              // nodes that got enough GPUs; of one call
   std::optional<std::vector<double>> budgets_left_gpu_s_;  // by queue
   bool denied_ = false;                                    // the asker's budget forbade a placement
-  TaskIndex asker_ = 0;                                    // of make(), both
-  double early_s_ = -1;
+  double early_s_ = -1;                                    // of make()
   std::optional<Notices> notices_;
 };
 

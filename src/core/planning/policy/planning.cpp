@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ask_back.h"
+#include "slackline/core/planning/deadline.h"
 #include "slackline/core/planning/lost_work.h"
 
 namespace slackline::core {
@@ -21,6 +22,11 @@ bool Planning::open(TaskIndex task, PoolIndex pool) const {
 bool Planning::holds_out(TaskIndex task) const {
   const PlanTask& planned = state_.tasks()[task];
   return planned.preference.size() > 1 && now_s_ < planned.submit_s + planned.fallback_after_s;
+}
+
+RoomGain Planning::gain_of(TaskIndex task, const Choice& choice, double ended_s) const {
+  const double latest_s = this->task(task).deadline_s + kDeadlineTolerance_s - lat_s(task, choice);
+  return {ended_s - now_s_, now_s_ <= latest_s && latest_s < ended_s};
 }
 
 void Planning::start(TaskIndex task, ChoiceIndex choice, bool promoted,
@@ -76,6 +82,11 @@ void Planning::wake_at(double wake_s) {
   plan_.next_wake_s = wake_s;
 }
 
+void Planning::wake_by(double wake_s) {
+  const bool asked_for = state_.next_wake_s() > now_s_ && state_.next_wake_s() <= wake_s;
+  if (wake_s != kNoDeadline && !asked_for) wake_at(wake_s);
+}
+
 void Planning::wake_when_pools_open() {
   if (!state_.tasks().any_preference()) return;
   double next_s = kNoDeadline;
@@ -85,16 +96,17 @@ void Planning::wake_when_pools_open() {
       if (const double fallback_at_s = state_.fallback_at_s(task, pool); fallback_at_s > now_s_)
         next_s = std::min(next_s, fallback_at_s);
   }
-  const bool asked_for = state_.next_wake_s() > now_s_ && state_.next_wake_s() <= next_s;
-  if (next_s != kNoDeadline && !asked_for) wake_at(next_s);
+  wake_by(next_s);
 }
 
 Plan plan(PlanState& state, double now_s, const Policy& policy) {
   state.forget_asks();
   Planning planning(state, now_s);
   ask_back(planning, policy);
+  const std::size_t before = planning.effects();
   policy.rule->serve(planning);
-  ask_back(planning, policy);  // the policy may have given to others what an owner fitted into
+  // It may have given to others what an owner fitted into.
+  if (planning.effects() > before) ask_back(planning, policy);
   planning.wake_when_pools_open();
   return planning.take();
 }

@@ -23,6 +23,9 @@ class Planning {
   // It prefers some pools, and still waits for them.
   bool holds_out(TaskIndex task) const;
 
+  // Of a task that starts now, where it would have waited until then.
+  RoomGain gain_of(TaskIndex task, const Choice& choice, double ended_s) const;
+
   // On these nodes, else on those that FreeGpus::find gives; it must fit.
   void start(TaskIndex task, ChoiceIndex choice, bool promoted = false,
              std::vector<PoolNode> nodes = {});
@@ -30,7 +33,7 @@ class Planning {
   void stop(TaskIndex task, TaskIndex asker, const RoomGain& gain, bool risks_deadline);
   // The same, and starts the task again at once on the first of its nodes.
   void shrink(TaskIndex task, ChoiceIndex choice, TaskIndex asker, const RoomGain& gain);
-  // The same for the task that starts next, whose queue owns those GPUs: nobody pays.
+  // Preempts for the task that starts next, whose queue owns those GPUs: nobody pays.
   void give_back(TaskIndex task, const RoomGain& gain);
   // Until the next plan nobody gets more of its GPU type than his queue owns.
   void keep_for_owners(PoolIndex pool) { state_.ask_back(pool); }
@@ -42,8 +45,11 @@ class Planning {
   void reserve(Reservation kept);
   // Asks to be called again.
   void wake_at(double wake_s);
+  // The same, unless an earlier request stands.
+  void wake_by(double wake_s);
 
   int stops() const { return stops_; }  // of this call, shrinks not counted
+  std::size_t effects() const { return plan_.effects.size(); }
   // Asks to be called when the next pool opens to a waiting task.
   void wake_when_pools_open();
   Plan take() { return std::move(plan_); }

@@ -9,6 +9,12 @@ constexpr std::size_t kMostSets = 4;
 
 }  // namespace
 
+void sort_cheapest_first(std::vector<StopVictim>& victims) {
+  std::sort(victims.begin(), victims.end(), [](const StopVictim& a, const StopVictim& b) {
+    return std::tuple(a.cost, a.run) < std::tuple(b.cost, b.run);
+  });
+}
+
 RoomByStops::RoomByStops(const PlanState& state, const Choice& wanted,
                          const EligibleNodes* eligible, const std::vector<StopVictim>& victims)
     : state_(state), wanted_(wanted), eligible_(eligible), on_(state.free().nodes(wanted.pool)) {

@@ -28,6 +28,8 @@ struct StopVictim {
 };
 using StopVictims = std::vector<const StopVictim*>;
 
+void sort_cheapest_first(std::vector<StopVictim>& victims);
+
 class RoomByStops {
  public:
   // `victims` in the order in which they are taken where the cost does not decide. All must outlive

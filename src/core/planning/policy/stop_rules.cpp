@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "slackline/core/planning/lost_work.h"
+
 namespace slackline::core {
 namespace {
 
@@ -42,6 +44,11 @@ bool spares_owners(const PlanState& state, TaskIndex run, TaskIndex asker, const
   if (queue == state.tasks()[asker].queue || shares.is_own(state.use_of(asker, wanted)))
     return false;
   return shares.owns(queue, wanted.pool) && !shares.is_beyond_own(queue, wanted.pool);
+}
+
+double wasted_if_stopped_gpu_s(const PlanState& state, TaskIndex run, double work_s, double now_s) {
+  return wasted_gpu_s(state.progress(run).run, work_s, state.left_if_stopped(run, work_s, now_s),
+                      state.running_choice(run).gpus, now_s);
 }
 
 bool ends_in_time(const PlanTask& run, double wait_s) {

@@ -21,6 +21,9 @@ bool may_stop(const PlanState& state, TaskIndex run, double now_s, const StopRul
 // it would ask back at once.
 bool spares_owners(const PlanState& state, TaskIndex run, TaskIndex asker, const Choice& wanted);
 
+// What it would have held in vain, if the whole task takes work_s there.
+double wasted_if_stopped_gpu_s(const PlanState& state, TaskIndex run, double work_s, double now_s);
+
 // Whether a run that is told now has ended once somebody has waited for so long.
 bool ends_in_time(const PlanTask& run, double wait_s);
 
