@@ -103,10 +103,9 @@ Plan plan(PlanState& state, double now_s, const Policy& policy) {
   state.forget_asks();
   Planning planning(state, now_s);
   ask_back(planning, policy);
-  const std::size_t before = planning.effects();
   policy.rule->serve(planning);
-  // It may have given to others what an owner fitted into.
-  if (planning.effects() > before) ask_back(planning, policy);
+  // It may have given to others what an owner fitted into, and stops leave room for more.
+  if (planning.changes_runs()) ask_back(planning, policy);
   planning.wake_when_pools_open();
   return planning.take();
 }

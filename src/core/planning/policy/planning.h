@@ -49,7 +49,7 @@ class Planning {
   void wake_by(double wake_s);
 
   int stops() const { return stops_; }  // of this call, shrinks not counted
-  std::size_t effects() const { return plan_.effects.size(); }
+  bool changes_runs() const { return !plan_.effects.empty(); }
   // Asks to be called when the next pool opens to a waiting task.
   void wake_when_pools_open();
   Plan take() { return std::move(plan_); }
