@@ -51,17 +51,21 @@ struct QueueRulebook {
   QueueRules defaults;
   std::map<std::string, QueueRules, std::less<>> named;
 
-  const QueueRules& of(std::string_view queue) const {
-    const auto at = named.find(queue);
+  const QueueRules& of(std::string_view account) const {
+    const auto at = named.find(account);
     return at == named.end() ? defaults : at->second;
+  }
+  // Of a task of that queue and namespace.
+  const QueueRules& of(const std::string& queue, const std::string& ns) const {
+    return of(account(queue, ns));
   }
   bool any_shares() const {
     return std::any_of(named.begin(), named.end(),
                        [](const auto& queue) { return !queue.second.shares.empty(); });
   }
-  // Whose budget pays for what a task of that queue and namespace makes others lose. A queue that
-  // nobody configured is a name that anybody may invent, with a budget of its own: there the
-  // namespace pays.
+  // Under which name a task of that queue and namespace is counted: for shares, for limits, and for
+  // what it makes others lose. Only a configured queue counts, and whoever names one may use it;
+  // any other name is a tag that anybody may invent.
   const std::string& account(const std::string& queue, const std::string& ns) const {
     return named.contains(queue) ? queue : ns;
   }

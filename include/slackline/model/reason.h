@@ -188,7 +188,7 @@ inline constexpr std::array<ReasonFact, 61> kReasons = {{
     {reason::kUrgentNotAllowed, ReasonUse::kRefused,
      "whoever submits it has no right to be urgent in its namespace"},
     {reason::kQueueNotAllowed, ReasonUse::kRefused,
-     "the user may not use a queue that has a share of the GPUs"},
+     "the user may not use a queue that the configuration names"},
     {reason::kQueueFull, ReasonUse::kRefused,
      "as many tasks wait in its queue as maxPending allows"},
 }};

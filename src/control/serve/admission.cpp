@@ -101,12 +101,11 @@ bool asks_for_urgent(const AdmissionReview& review, const AdmissionFacts& facts)
   return moves_queue(review) && !was_proven_urgent(review, facts);
 }
 
-std::string share_to_use(const AdmissionReview& review, const AdmissionFacts& facts) {
+std::string queue_to_use(const AdmissionReview& review, const AdmissionFacts& facts) {
   if (facts.queues == nullptr || !is_judged(review) || may_write_our_keys(review, facts)) return {};
   if (!(creates(review) || moves_queue(review) || joins_queue(review))) return {};
   std::string queue = queue_of(intent_of(review), review.ns);
-  const bool has_share = !facts.queues->of(queue).shares.empty();
-  return has_share && queue != review.ns ? queue : std::string();
+  return facts.queues->named.contains(queue) && queue != review.ns ? queue : std::string();
 }
 
 std::string queue_to_count(const AdmissionReview& review, const AdmissionFacts& facts) {
@@ -114,7 +113,8 @@ std::string queue_to_count(const AdmissionReview& review, const AdmissionFacts& 
       may_write_our_keys(review, facts) ||
       !(creates(review) || moves_queue(review) || joins_queue(review)))
     return {};
-  return queue_of(intent_of(review), review.ns);
+  const std::string queue = queue_of(intent_of(review), review.ns);
+  return facts.queues == nullptr ? queue : facts.queues->account(queue, review.ns);
 }
 
 }  // namespace slackline::control

@@ -50,7 +50,7 @@ struct AdmissionFacts : core::Situation {
   UseRight queue = UseRight::kUnknown;   // queues/NAME
   std::string queue_detail{};            // the same
   std::int64_t max_pending = 0;          // 0 = no limit
-  std::int64_t pending_in_queue = 0;     // tasks that wait in its queue, without itself
+  std::int64_t pending_in_queue = 0;     // tasks of its account that wait, without itself
 };
 
 AdmissionDecision decide_admission(const AdmissionReview& review, AdmissionStage stage,
@@ -59,11 +59,12 @@ AdmissionDecision decide_admission(const AdmissionReview& review, AdmissionStage
 // True if the decision reads AdmissionFacts::urgent.
 bool asks_for_urgent(const AdmissionReview& review, const AdmissionFacts& facts);
 
-// The queue with a share that the object would be counted for, though it is not its namespace: the
+// The configured queue that the object would be counted for, though it is not its namespace: the
 // decision reads AdmissionFacts::queue. Empty: there is none.
-std::string share_to_use(const AdmissionReview& review, const AdmissionFacts& facts);
+std::string queue_to_use(const AdmissionReview& review, const AdmissionFacts& facts);
 
-// The queue whose waiting tasks must be counted; empty if the decision does not need them.
+// The account (model/queue_rules.h) whose waiting tasks must be counted; empty if the decision does
+// not need them.
 std::string queue_to_count(const AdmissionReview& review, const AdmissionFacts& facts);
 
 }  // namespace slackline::control

@@ -66,7 +66,7 @@ class Checker {
     check_readable();
     check_deadline();
     check_urgent();
-    check_share();
+    check_right_to_queue();
     check_dependencies();
     check_queue();
     return std::move(refusals_);
@@ -166,13 +166,13 @@ class Checker {
                   contract::kQosClass, printable(facts_.urgent_detail, 120)));
   }
 
-  void check_share() {
-    const std::string queue = share_to_use(review_, facts_);
+  void check_right_to_queue() {
+    const std::string queue = queue_to_use(review_, facts_);
     if (queue.empty() || facts_.queue == UseRight::kGranted) return;
     const std::string shown = printable(queue, 64);
     if (facts_.queue == UseRight::kDenied)
       return refuse(reason::kQueueNotAllowed,
-                    format("{}: queue {} has a share of the GPUs and needs the right to \"use\" "
+                    format("{}: the configuration has a queue {}, which needs the right to \"use\" "
                            "queues/{} of the group slackline.dev in namespace {}; ask for it, or "
                            "leave the label out",
                            contract::kGate, shown, shown, review_.ns));
@@ -200,7 +200,7 @@ class Checker {
     refuse(
         reason::kQueueFull,
         format("queue {}: {} tasks wait there and its maxPending is {}; try again when some have "
-               "started, or choose another slackline.dev/queue",
+               "started, or name a queue with room that you may use",
                printable(queue, 64), facts_.pending_in_queue, facts_.max_pending));
   }
 

@@ -74,7 +74,7 @@ std::optional<AdmittedNote> proof_for(const AdmissionReview& review, const Admis
   if (qos == QosClass::kUrgent && facts.urgent != UseRight::kGranted &&
       !was_proven_urgent(review, facts))
     return std::nullopt;
-  if (!share_to_use(review, facts).empty() && facts.queue != UseRight::kGranted)
+  if (!queue_to_use(review, facts).empty() && facts.queue != UseRight::kGranted)
     return std::nullopt;
   return sign_admission(*facts.authenticator, review.ns, review.user.name, qos,
                         queue_of(intent, review.ns), facts.nonce);

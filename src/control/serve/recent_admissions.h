@@ -16,6 +16,7 @@
 #include <string>
 
 #include "slackline/base/mutex.h"
+#include "slackline/model/queue_rules.h"
 #include "slackline/model/snapshot.h"
 
 namespace slackline::control {
@@ -38,24 +39,32 @@ class RecentAdmissions {
   static constexpr std::size_t kMostDistrusted = 16;
   static constexpr std::size_t kMostKept = 4096;
 
-  // Tasks that wait in the queue: Jobs with GPUs that Slackline suspended, and bare pods behind its
-  // gate, in the snapshot, and what was admitted since. `except` is not counted.
-  std::int64_t waiting_in(const std::string& queue, const ClusterSnapshot& snapshot,
+  // By its name, and the rules by which tasks are counted for it.
+  struct Account {
+    const std::string& name;
+    const QueueRulebook& rules;
+  };
+
+  // Tasks of the account that wait: Jobs with GPUs that Slackline suspended, and bare pods behind
+  // its gate, in the snapshot, and what was admitted since. `except` is not counted.
+  std::int64_t waiting_in(const Account& account, const ClusterSnapshot& snapshot,
                           const WaitingTask& except, double now_steady_s);
 
   // `moved`: it was there before, in another queue.
-  void note(const std::string& queue, const WaitingTask& task, bool moved, double now_steady_s);
+  void note(const std::string& account, const WaitingTask& task, bool moved, double now_steady_s);
 
  private:
   struct Admitted {
-    std::string queue;
+    std::string account;
     WaitingTask task;
     bool moved = false;
     double at_s = 0;
   };
 
-  static bool is_shown(const Admitted& admitted, const ClusterSnapshot& snapshot);
-  void forget(const ClusterSnapshot& snapshot, double now_s) SLACKLINE_REQUIRES(mutex_);
+  static bool is_shown(const Admitted& admitted, const QueueRulebook& rules,
+                       const ClusterSnapshot& snapshot);
+  void forget(const QueueRulebook& rules, const ClusterSnapshot& snapshot, double now_s)
+      SLACKLINE_REQUIRES(mutex_);
   bool has_credit(const std::string& ns) const SLACKLINE_REQUIRES(mutex_);
 
   Mutex mutex_;

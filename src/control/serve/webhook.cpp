@@ -77,10 +77,11 @@ AdmissionFacts Webhook::gather(const AdmissionReview& review, const ClusterSnaps
   facts.workload_url = door_.url;
   if (door_.ca_pem != nullptr) facts.workload_ca = *door_.ca_pem->get();
   if (authenticator_ != nullptr && needs_proof(review)) facts.nonce = authenticator_->nonce();
-  facts.max_pending = settings.queues.of(queue_of(intent_of(review), review.ns)).max_pending;
-  if (const std::string queue = queue_to_count(review, facts); !queue.empty())
-    facts.pending_in_queue =
-        recent_.waiting_in(queue, snapshot, task_in(review), clock_.steady_s());
+  facts.max_pending =
+      settings.queues.of(queue_of(intent_of(review), review.ns), review.ns).max_pending;
+  if (const std::string account = queue_to_count(review, facts); !account.empty())
+    facts.pending_in_queue = recent_.waiting_in({account, settings.queues}, snapshot,
+                                                task_in(review), clock_.steady_s());
   return facts;
 }
 
@@ -90,8 +91,8 @@ void Webhook::ask_for_urgent(const AdmissionReview& review, AdmissionFacts& fact
                          facts.urgent_detail);
 }
 
-void Webhook::ask_for_share(const AdmissionReview& review, AdmissionFacts& facts) {
-  const std::string queue = share_to_use(review, facts);
+void Webhook::ask_for_queue(const AdmissionReview& review, AdmissionFacts& facts) {
+  const std::string queue = queue_to_use(review, facts);
   if (!queue.empty()) facts.queue = may_use(rights_, review, "queues", queue, facts.queue_detail);
 }
 
@@ -103,13 +104,13 @@ AdmissionDecision Webhook::answer(const AdmissionReview& review, AdmissionStage 
   const KnownPtr known = known_.get();
   AdmissionFacts facts = gather(review, *snapshot, *known, *settings_.get());
   ask_for_urgent(review, facts);
-  ask_for_share(review, facts);
+  ask_for_queue(review, facts);
   AdmissionDecision decision = decide_admission(review, stage, facts);
   if (mode == Mode::kAdvise) return only_advice(std::move(decision));
   // Validation is the last step before the object is stored.
-  if (const std::string queue = queue_to_count(review, facts);
-      !queue.empty() && !mutates && !decision.refusal && !review.dry_run)
-    recent_.note(queue, task_in(review), review.operation == AdmissionOperation::kUpdate,
+  if (const std::string account = queue_to_count(review, facts);
+      !account.empty() && !mutates && !decision.refusal && !review.dry_run)
+    recent_.note(account, task_in(review), review.operation == AdmissionOperation::kUpdate,
                  clock_.steady_s());
   return decision;
 }

@@ -53,7 +53,7 @@ class Webhook {
   AdmissionFacts gather(const AdmissionReview& review, const ClusterSnapshot& snapshot,
                         const Known& known, const Settings& settings);
   void ask_for_urgent(const AdmissionReview& review, AdmissionFacts& facts);
-  void ask_for_share(const AdmissionReview& review, AdmissionFacts& facts);
+  void ask_for_queue(const AdmissionReview& review, AdmissionFacts& facts);
 
   const Published<Settings>& settings_;
   const DecisionOptions& decisions_;

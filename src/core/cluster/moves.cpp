@@ -77,7 +77,7 @@ const QueueRules& Moves::rules_of(TaskIndex index) const {
   static const QueueRules kDefaults;
   if (options_.queues == nullptr) return kDefaults;
   const QueueTask& task = queue_.task(index);
-  return options_.queues->of(queue_of(*task.intent, task.key.ns));
+  return options_.queues->of(queue_of(*task.intent, task.key.ns), task.key.ns);
 }
 
 const RoomTable& Moves::room() const {

@@ -185,7 +185,7 @@ class QueueMaker {
   }
 
   const QueueRules& rules_of(const QueueTask& task) const {
-    return rulebook_.of(queue_of(*task.intent, task.key.ns));
+    return rulebook_.of(queue_of(*task.intent, task.key.ns), task.key.ns);
   }
 
   void renew_menus() {

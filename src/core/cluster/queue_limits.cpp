@@ -18,18 +18,21 @@ bool is_unproven(const QueueTask& task) {
 
 void hold_to_limits(std::vector<QueueTask>& tasks, const QueueRulebook* queues) {
   if (queues == nullptr || std::none_of(tasks.begin(), tasks.end(), is_unproven)) return;
+  const auto account_of = [&](const QueueTask& task) {
+    return queues->account(queue_of(*task.intent, task.key.ns), task.key.ns);
+  };
   std::map<std::string, std::int64_t> waiting;
   for (const QueueTask& task : tasks)
-    if (!task.plan && !is_unproven(task)) ++waiting[queue_of(*task.intent, task.key.ns)];
+    if (!task.plan && !is_unproven(task)) ++waiting[account_of(task)];
   for (QueueTask& task : tasks) {
     if (!is_unproven(task) || task.hindrance) continue;
-    const std::string queue = queue_of(*task.intent, task.key.ns);
-    const std::int64_t limit = queues->of(queue).max_pending;
-    if (limit == 0 || waiting[queue] < limit)
-      ++waiting[queue];
+    const std::string account = account_of(task);
+    const std::int64_t limit = queues->of(account).max_pending;
+    if (limit == 0 || waiting[account] < limit)
+      ++waiting[account];
     else
       task.hindrance =
-          Hindrance{reason::kNotAdmitted, format("queue {} has {} waiting", queue, limit)};
+          Hindrance{reason::kNotAdmitted, format("queue {} has {} waiting", account, limit)};
   }
 }
 
@@ -39,7 +42,7 @@ void prefer_types_of_queues(std::vector<QueueTask>& tasks, const QueueRulebook& 
                                 [](const auto& named) { return named.second.gpu_types.empty(); });
   if (none) return;
   for (QueueTask& task : tasks) {
-    const auto& types = queues.of(queue_of(*task.intent, task.key.ns)).gpu_types;
+    const auto& types = queues.of(queue_of(*task.intent, task.key.ns), task.key.ns).gpu_types;
     const bool names_none = task.intent->gpu_types.empty() && !task.intent->any_gpu_type;
     if (types.empty() || !names_none || task.plan) continue;
     TaskIntent intent = *task.intent;

@@ -81,7 +81,7 @@ ResizeMode resize_mode(const ClusterSnapshot& snapshot, const QueueRulebook* que
   if (const Namespace* of = snapshot.find_namespace(ns); of != nullptr && of->resize)
     return *of->resize;
   static const QueueRules kDefaults;
-  return queues == nullptr ? kDefaults.resize : queues->of(queue_of(intent, ns)).resize;
+  return queues == nullptr ? kDefaults.resize : queues->of(queue_of(intent, ns), ns).resize;
 }
 
 std::string_view to_string(ResizeHold hold) {

@@ -346,7 +346,7 @@ TEST_F(AdmissionTest, UrgentNeedsTheRight) {
   EXPECT_FALSE(asks_for_urgent(decoded(test::job_review_text()), facts));
 }
 
-TEST_F(AdmissionTest, AQueueWithAShareNeedsTheRightButInItsOwnNamespace) {
+TEST_F(AdmissionTest, AConfiguredQueueNeedsTheRightButInItsOwnNamespace) {
   QueueRulebook queues;
   queues.named["vision"].shares = {{"A100", {8, 0}}};
   queues.named["plain"].max_pending = 100;
@@ -358,12 +358,12 @@ TEST_F(AdmissionTest, AQueueWithAShareNeedsTheRightButInItsOwnNamespace) {
     text.metadata = R"("labels":{"slackline.dev/queue":")" + queue + "\"}";
     return text;
   };
-  EXPECT_EQ(share_to_use(decoded(test::job_review_text(in_queue("vision"))), facts), "vision");
+  EXPECT_EQ(queue_to_use(decoded(test::job_review_text(in_queue("vision"))), facts), "vision");
   EXPECT_THAT(refusal(in_queue("vision")),
               AllOf(HasSubstr("QueueNotAllowed"), HasSubstr("queues/vision"),
                     HasSubstr("namespace team-a")));
-  EXPECT_EQ(refusal(in_queue("plain")), "allowed") << "a tag that gives no share";
-  EXPECT_EQ(refusal(in_queue("nobody-knows-it")), "allowed");
+  EXPECT_THAT(refusal(in_queue("plain")), HasSubstr("QueueNotAllowed")) << "it has a limit to fill";
+  EXPECT_EQ(refusal(in_queue("nobody-knows-it")), "allowed") << "a tag";
   EXPECT_EQ(refusal(in_queue("team-a")), "allowed") << "the queue of its namespace";
   EXPECT_EQ(refusal(ReviewText()), "allowed");
   facts.queue = UseRight::kUnknown;

@@ -60,6 +60,13 @@ class WebhookTest : public ::testing::Test {
     std::get<ReviewedJob>(out.object).job.key.name = name;
     return out;
   }
+  static AdmissionReview in_queue(const std::string& queue, const std::string& name) {
+    ReviewText text;
+    text.metadata = R"("labels":{"slackline.dev/queue":")" + queue + "\"}";
+    AdmissionReview out = review(text);
+    std::get<ReviewedJob>(out.object).job.key.name = name;
+    return out;
+  }
   std::string reason(const AdmissionReview& asked,
                      AdmissionStage stage = AdmissionStage::kValidate) {
     const AdmissionDecision decision = webhook.answer(asked, stage);
@@ -162,18 +169,33 @@ TEST_F(WebhookTest, ABurstCannotSlipPastTheLimitOfAQueue) {
   EXPECT_EQ(reason(named("c")), "");
 }
 
+TEST_F(WebhookTest, InventedQueuesFillTheLimitOfTheirNamespace) {
+  limit_queues(3);
+  int admitted = 0;
+  for (int i = 0; i < 10; ++i)
+    if (reason(in_queue(format("q-{}", i), format("job-{}", i))).empty()) ++admitted;
+  EXPECT_EQ(admitted, 3);
+  EXPECT_EQ(reason(named("without-a-queue")), "QueueFull");
+}
+
+TEST_F(WebhookTest, NobodyFillsAConfiguredQueueWithoutTheRight) {
+  Settings now;
+  now.queues.named["vision"].max_pending = 1;
+  settings.set(now);
+  reviewer.answer = false;
+  EXPECT_EQ(reason(in_queue("vision", "mallory")), "QueueNotAllowed");
+  reviewer.answer = true;
+  clock.advance(60);  // the answer is remembered for a while
+  EXPECT_EQ(reason(in_queue("vision", "jane")), "") << "it is not full";
+}
+
 TEST_F(WebhookTest, EachQueueHasItsOwnLimit) {
   Settings now;
   now.queues.defaults.max_pending = 1;
   now.queues.named["vision"].max_pending = 2;
   settings.set(now);
-  const auto in_vision = [](const std::string& name) {
-    ReviewText text;
-    text.metadata = R"("labels":{"slackline.dev/queue":"vision"})";
-    AdmissionReview out = review(text);
-    std::get<ReviewedJob>(out.object).job.key.name = name;
-    return out;
-  };
+  reviewer.answer = true;
+  const auto in_vision = [](const std::string& name) { return in_queue("vision", name); };
   EXPECT_EQ(reason(named("a")), "");
   EXPECT_EQ(reason(named("b")), "QueueFull");
   EXPECT_EQ(reason(in_vision("c")), "");
