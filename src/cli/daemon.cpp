@@ -213,6 +213,7 @@ Status Daemon::Parts::connect_cluster() {
   SLACKLINE_TRY(follow_runs());
   planner = PlannerService::make(configuration, settings, models->known(), portraits->known(), *api,
                                  *source, *writer, metrics, *log, key->mac());
+  if (planner) observers->add(planner->observer());
   returns = ReturnService::make(configuration, *api, *source, *writer, metrics);
   return source->start();
 }

@@ -15,6 +15,13 @@ cluster::LeaseOptions lease_options(const config::PlannerSettings& planner) {
   return options;
 }
 
+// Beside the Lease: replicas that share that share it.
+ObjectKey stop_book_key(const config::PlannerSettings& planner) {
+  ObjectKey key = key_of(planner.lease);
+  key.name += "-stops";
+  return key;
+}
+
 }  // namespace
 
 std::unique_ptr<PlannerService> PlannerService::make(
@@ -40,7 +47,12 @@ std::unique_ptr<PlannerService> PlannerService::make(
   parts.election_ =
       std::make_unique<cluster::LeaderElection>(api, lease_options(configuration.planner), wake);
   options.leader = [&parts] { return parts.election_->holder(); };
+  parts.stop_store_ = cluster::make_stop_store(api, stop_book_key(configuration.planner));
+  parts.stops_ =
+      std::make_unique<control::StopLedger>(parts.stop_store_.get(), metrics, system_clock());
+  options.stops = parts.stops_.get();
   parts.actuator_ = std::make_unique<control::Actuator>(writer, metrics, wake, system_clock());
+  parts.actuator_->book_stops_in(*parts.stops_);
   parts.calibrator_ = std::make_unique<control::Calibrator>(
       writer, [&parts](TaskEvent event) { return parts.actuator_->add_event(std::move(event)); },
       metrics, system_clock());

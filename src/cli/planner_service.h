@@ -6,12 +6,14 @@
 #include <optional>
 #include <string>
 
+#include "cluster/api/stop_store.h"
 #include "cluster/lease/lease.h"
 #include "cluster/watch/source.h"
 #include "config/configuration.h"
 #include "control/plan/actuator.h"
 #include "control/plan/plan_journal.h"
 #include "control/plan/planner_loop.h"
+#include "control/plan/stop_ledger.h"
 #include "slackline/base/published.h"
 #include "slackline/model/mac.h"
 
@@ -31,6 +33,7 @@ class PlannerService {
   const Published<control::PlannerView>& view() const { return planner_->view(); }
   control::Actuator& actuator() { return *actuator_; }
   control::Calibrator& calibrator() { return *calibrator_; }
+  cluster::ClusterObserver& observer() { return *stops_; }
 
   // Since when this replica leads, on the steady clock; nullopt: it does not.
   std::optional<double> leads_since() const;
@@ -48,6 +51,8 @@ class PlannerService {
 
   std::unique_ptr<cluster::LeaderElection> election_;
   std::unique_ptr<control::PlanJournal> journal_;
+  std::unique_ptr<cluster::StopStore> stop_store_;
+  std::unique_ptr<control::StopLedger> stops_;
   std::unique_ptr<control::Actuator> actuator_;
   std::unique_ptr<control::Calibrator> calibrator_;
   std::unique_ptr<control::Planner> planner_;

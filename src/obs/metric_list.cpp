@@ -120,6 +120,8 @@ constexpr auto kListed = std::to_array<ListedMetric>({
      "by reason and class.",
      "`Preempted` for another task, `Shrunk` for one or `Grown` again, `Moved` to go on elsewhere, "
      "else the word of the disruption"},
+    {"slackline_stops_in_vain_total", MetricKind::kCounter, "",
+     "Tasks that made no use of the room for which others were stopped.", ""},
     {"slackline_lost_gpu_seconds_total", MetricKind::kCounter, "",
      "GPU time of stopped tasks that no checkpoint keeps.", ""},
     {"slackline_deadlines_risked_total", MetricKind::kCounter, "",

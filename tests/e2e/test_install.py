@@ -19,7 +19,7 @@ SCHEDULER = "system:serviceaccount:kube-system:gpu-scheduler"
 # Granted, and not needed here: after an unanswered binding, when a certificate is renewed, when an Event
 # repeats. Other tests see them. Rights of slackline.dev are looked at by the other replica.
 SELDOM = {
-    "get pods", "update secrets", "patch events", "create pods/eviction",
+    "get pods", "update secrets", "create configmaps", "update configmaps", "patch events", "create pods/eviction",
     "get portraits.slackline.dev", "get history.slackline.dev", "get models.slackline.dev", "get decisions.slackline.dev",
 }  # fmt: skip
 

@@ -240,11 +240,10 @@ class Life {
         writes_.failed(number);
       } else if (fails(12)) {
         writes_.doubtful(number, world_.now_s() + 60);  // its answer never arrived
-      } else if (const auto* evict = write.as<EvictPod>()) {
+      } else if (write.is<EvictPod>()) {
         writes_.doubtful(number, world_.now_s() + 10);
         writes_.written(number, "");
-        planner_->evictions.done.push_back(
-            {evict->controller, evict->queue, world_.now_s(), evict->lost_gpu_s});
+        planner_->book.stops.push_back(*booked_stop(write, world_.now_s()));
       } else {
         writes_.written(number, version_of(write));
       }

@@ -42,6 +42,10 @@ class HandOverWorld {
     lingers ? void(lingering_.insert(job)) : void(lingering_.erase(job));
   }
   void remove_node(const std::string& name) { nodes_.erase(NodeName(name)); }
+  void remove_job(const std::string& name) {
+    end_pods(job(name));
+    jobs_.erase(key_of(name));
+  }
   Node& node(const std::string& name) { return nodes_.at(NodeName(name)); }
   Job& job(const std::string& name) { return jobs_.at(key_of(name)); }
   bool has_job(const std::string& name) const { return jobs_.contains(key_of(name)); }
@@ -447,7 +451,7 @@ class WorldPlanner {
     options.queues = queues_;
     options.portraits = portraits_;
     options.may_stop = true;
-    options.evictions = &evictions;
+    options.stop_book = &book;
     return options;
   }
 
@@ -488,9 +492,8 @@ class WorldPlanner {
     for (const auto& write : plan(world.snapshot(), world.now_s())) {
       const bool done = world.perform(write);
       writes += done ? 1 : 0;
-      if (const auto* evict = write.as<EvictPod>(); evict != nullptr && done)
-        evictions.done.push_back(
-            {evict->controller, evict->queue, world.now_s(), evict->lost_gpu_s});
+      const auto booked = core::booked_stop(write, world.now_s());
+      if (booked && done) book.stops.push_back(*booked);
     }
     return writes;
   }
@@ -508,7 +511,7 @@ class WorldPlanner {
   }
 
   core::HandOverMemory memory;
-  core::Evictions evictions;
+  core::StopBook book;
   double wall_jump_s = 0;  // what the wall clock has jumped by; the steady one never does
 
   // An API server before 1.36.

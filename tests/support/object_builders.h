@@ -201,6 +201,14 @@ class JobBuilder {
   JobBuilder& not_halted() { return job_.halted = false, *this; }
   JobBuilder& finished() { return job_.finished = true, *this; }
   JobBuilder& completed(double epoch_s) { return job_.completed_s = epoch_s, *this; }
+  // For others, so often.
+  JobBuilder& stopped(std::int64_t count, double at_s = 0) {
+    PreemptionNote note;
+    note.count = count;
+    note.at_s = at_s;
+    job_.preemptions = std::make_shared<const PreemptionNote>(std::move(note));
+    return *this;
+  }
   JobBuilder& resumed() { return job_.resumed = true, *this; }
   JobBuilder& succeeded(std::int64_t pods) { return job_.succeeded = pods, *this; }
   JobBuilder& started(double epoch_s) { return job_.started_s = epoch_s, *this; }

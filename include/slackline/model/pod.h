@@ -176,6 +176,7 @@ struct PreemptionNote {
     std::string queue;
     double at_s = 0;  // epoch seconds
     double gpu_s = 0;
+    std::int64_t stop = 0;  // `count` of that stop; 0: an older version has written it
   };
   std::vector<Charge> charges{};  // in order of time
   std::int64_t disruptions = 0;   // those of `count` that others than Slackline have caused

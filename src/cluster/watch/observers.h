@@ -13,6 +13,8 @@ namespace slackline::cluster {
 class Observers final : public ClusterObserver {
  public:
   explicit Observers(std::vector<ClusterObserver*> observers) : observers_(std::move(observers)) {}
+  // Before the source starts.
+  void add(ClusterObserver& observer) { observers_.push_back(&observer); }
 
   void on_pod_bound(const Pod& pod, double seen_s) override {
     for (ClusterObserver* observer : observers_)
@@ -41,7 +43,7 @@ class Observers final : public ClusterObserver {
   }
 
  private:
-  const std::vector<ClusterObserver*> observers_;
+  std::vector<ClusterObserver*> observers_;
 };
 
 }  // namespace slackline::cluster

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "control/plan/stop_ledger.h"
 #include "control/plan/task_events.h"
 #include "control/state/resize_meter.h"
 #include "obs/log.h"
@@ -146,9 +147,8 @@ Actuator::Overlay Actuator::overlaid(const SnapshotPtr& snapshot) {
     overlay.gave_up = writes_.settle(*snapshot, clock_.steady_s());
     writes = writes_.writes();
     overlay.unanswered = writes_.unanswered();
-    overlay.evictions.done = evicted_;
     for (const auto& [uid, rest] : resting_)
-      if (rest.spared && clock_.steady_s() < rest.until_s) overlay.evictions.refused.insert(uid);
+      if (rest.spared && clock_.steady_s() < rest.until_s) overlay.refused.insert(uid);
   }
   if (!writes.empty())
     overlay.snapshot =
@@ -174,8 +174,16 @@ bool Actuator::send_next() {
   return order.has_value();
 }
 
+Result<std::string> Actuator::send_out(const OwnWrite& write) {
+  if (ledger_ != nullptr) SLACKLINE_TRY(ledger_->book(write));
+  auto version = writer_.write(write);
+  if (ledger_ != nullptr && !version && !may_have_happened(version.error()))
+    ledger_->take_back(write);
+  return version;
+}
+
 void Actuator::carry_out(const Order& order) {
-  auto version = writer_.write(order.write);
+  auto version = send_out(order.write);
   count(order.write, version ? "written" : result_of(version.error()));
   if (version) written_(order.write);
   const bool expected = version || version.error().code == ErrorCode::kConflict ||
@@ -195,10 +203,8 @@ void Actuator::settle(const Order& order, Result<std::string> version) {
   let_go(order.write.target.uid, version.has_value());
   const auto* evict = order.write.as<EvictPod>();
   if (version) {
-    if (evict != nullptr) {
-      remember(*evict);
-      writes_.doubtful(order.number, clock_.steady_s() + kDoubt_s);  // until the watch shows it
-    }
+    if (evict != nullptr)  // until the watch shows it
+      writes_.doubtful(order.number, clock_.steady_s() + kDoubt_s);
     writes_.written(order.number, *std::move(version));
     resting_.erase(order.write.target.uid);
     return;
@@ -214,14 +220,6 @@ void Actuator::settle(const Order& order, Result<std::string> version) {
   // After a conflict the Job is decided on again; else it would fail again.
   const bool stops = order.write.is<StopJob>() && version.error().code != ErrorCode::kConflict;
   rest.spared = evict != nullptr || stops;
-}
-
-void Actuator::remember(const EvictPod& evicted) {
-  const double now_s = clock_.wall_s();
-  std::erase_if(evicted_, [&](const core::Evictions::Eviction& past) {
-    return past.at_s < now_s - core::kAccountedFor_s;
-  });
-  evicted_.push_back({evicted.controller, evicted.queue, now_s, evicted.lost_gpu_s});
 }
 
 void Actuator::count(const OwnWrite& write, std::string_view result) {

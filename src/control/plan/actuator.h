@@ -27,10 +27,11 @@
 #include "slackline/base/clock.h"
 #include "slackline/base/mailbox.h"
 #include "slackline/base/mutex.h"
-#include "slackline/core/cluster/evictions.h"
 #include "slackline/core/handover/own_writes.h"
 
 namespace slackline::control {
+
+class StopLedger;
 
 class Actuator {
  public:
@@ -44,6 +45,9 @@ class Actuator {
   // Told of every write that the API server has taken, on the writer's thread; must not block.
   // Before start().
   void on_written(std::function<void(const OwnWrite&)> callback) { written_ = std::move(callback); }
+
+  // Every stop is booked there before it is sent; it outlives this. Before start().
+  void book_stops_in(StopLedger& ledger) { ledger_ = &ledger; }
 
   void start();
   // What is under way is finished, what waits is given up.
@@ -60,7 +64,7 @@ class Actuator {
     SnapshotPtr snapshot;                // with what the watch does not show yet
     std::unordered_set<Uid> unanswered;  // whose writes, laid over it, may still fail
     bool gave_up = false;                // a write that was laid over the last one, in doubt
-    core::Evictions evictions{};
+    std::unordered_set<Uid> refused{};   // Jobs and pods that could not be stopped a moment ago
   };
   // The snapshot is `snapshot` itself where there is nothing to lay over it.
   Overlay overlaid(const SnapshotPtr& snapshot);
@@ -89,6 +93,7 @@ class Actuator {
 
   void run();
   void carry_out(const Order& order);
+  Result<std::string> send_out(const OwnWrite& write);
   void settle(const Order& order, Result<std::string> version) SLACKLINE_REQUIRES(mutex_);
   bool is_blocked(const Uid& uid, double now_s) const SLACKLINE_REQUIRES(mutex_);
   std::unordered_set<Uid> stops_in_vain(const std::vector<OwnWrite>& writes, double now_s) const
@@ -98,12 +103,12 @@ class Actuator {
   void count(const OwnWrite& write, std::string_view result);
   void tell_of(const OwnWrite& write);
   void count_stop(const OwnWrite& write);
-  void remember(const EvictPod& evicted) SLACKLINE_REQUIRES(mutex_);
   bool told_lately(const Uid& released);
 
   cluster::ClusterWriter& writer_;
   obs::MetricsRegistry& metrics_;
   const std::function<void()> answered_;
+  StopLedger* ledger_ = nullptr;  // null: nothing is booked
   std::function<void(const OwnWrite&)> written_ = [](const OwnWrite&) {};
   const Clock& clock_;
   EventPost events_;
@@ -114,7 +119,6 @@ class Actuator {
   core::OwnWrites writes_ SLACKLINE_GUARDED_BY(mutex_);
   std::vector<Held> held_ SLACKLINE_GUARDED_BY(mutex_);
   std::unordered_map<Uid, Rest> resting_ SLACKLINE_GUARDED_BY(mutex_);
-  std::vector<core::Evictions::Eviction> evicted_ SLACKLINE_GUARDED_BY(mutex_);
   std::unordered_map<Uid, double> released_ SLACKLINE_GUARDED_BY(mutex_);  // when, steady
 };
 

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "control/plan/stop_ledger.h"
 #include "control/plan/task_events.h"
 #include "control/state/present_situation.h"
 #include "slackline/base/duration.h"
@@ -50,16 +51,6 @@ bool any_shrunk(const core::Queue& queue) {
   return false;
 }
 
-bool are_same(const core::Evictions& a, const core::Evictions& b) {
-  using Eviction = core::Evictions::Eviction;
-  const auto key = [](const Eviction& each) {
-    return std::tie(each.controller, each.queue, each.at_s, each.lost_gpu_s);
-  };
-  return a.refused == b.refused &&
-         std::equal(a.done.begin(), a.done.end(), b.done.begin(), b.done.end(),
-                    [&](const Eviction& x, const Eviction& y) { return key(x) == key(y); });
-}
-
 }  // namespace
 
 core::QueueOptions PlannerOptions::queue_options(const Settings& now, const Known& known,
@@ -99,7 +90,8 @@ NextTurn Planner::turn(std::optional<double> woken_s, StopAsked stop) {
   renew_term();
   show_view();
   const double now_s = clock_.steady_s();
-  const bool able = term_ && server_minor_ && options_.can_sign() && source_.health().trusted();
+  const bool able = term_ && server_minor_ && options_.can_sign() && source_.health().trusted() &&
+                    (options_.stops == nullptr || options_.stops->load());
   const SnapshotPtr seen = source_.snapshot();
   const auto ours = able ? hand_over(seen, now_s, woken_s.value_or(now_s)) : std::nullopt;
   may_turn_s_ = turn_pace_.worked(now_s, clock_.steady_s());
@@ -171,7 +163,19 @@ void Planner::begin_term(std::int64_t term) {
   resize_news_.forget();
   told_unreviewed_.clear();
   actuator_.forget();
+  if (options_.stops != nullptr) options_.stops->forget();
   changed_s_ = clock_.steady_s();
+}
+
+void Planner::read_stops(const Actuator::Overlay& seen, const core::Policy& policy) {
+  core::StopBook book;
+  if (options_.stops != nullptr) {
+    const core::StopLimits limits = policy.stop_limits().value_or(core::StopLimits{});
+    book = options_.stops->read(*seen.snapshot, seen.refused, limits.protect_s);
+  } else {
+    book.refused = seen.refused;
+  }
+  if (book != *stop_book_) stop_book_ = std::make_shared<const core::StopBook>(std::move(book));
 }
 
 void Planner::plan(const Actuator::Overlay& seen, double changed_s) {
@@ -182,10 +186,9 @@ void Planner::plan(const Actuator::Overlay& seen, double changed_s) {
   core::QueueOptions asked = options_.queue_options(*settings, *known_.get(), source_, clock_);
   asked.held_off = &held_off;
   asked.stop = stop_;
-  asked.evictions = &seen.evictions;
+  read_stops(seen, settings->policy);
+  asked.stop_book = stop_book_.get();
   asked.near_ends = &near_ends_;
-  if (!are_same(*evictions_, seen.evictions))
-    evictions_ = std::make_shared<const core::Evictions>(seen.evictions);
   const Mover::Post post = [this](TaskEvent event) {
     return actuator_.add_event(std::move(event));
   };
@@ -300,7 +303,7 @@ void Planner::show_view() {
       view.backoffs[uid] = {backoff.until_s, backoff.reason};
   if (term_) view.denied_room = denied_room_;
   if (term_) view.moves = mover_.advised();
-  if (term_) view.evictions = evictions_;
+  if (term_) view.stop_book = stop_book_;
   view.slow_nodes = mover_.slow_nodes();
   if (view != *view_.get()) view_.set(std::move(view));
 }

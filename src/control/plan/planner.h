@@ -51,6 +51,7 @@ struct PlannerOptions {
   const Published<core::PortraitBook>* portraits = nullptr;  // null: no family's past is known
   std::function<std::string()> leader;  // who holds the Lease, for people; null: nobody asks
   Calibrator* calibrator = nullptr;     // null: no calibration runs are made or ended
+  StopLedger* stops = nullptr;          // null: nothing is known of stops but what stopped Jobs say
   bool reviews = false;                 // this daemon's webhook is asked about new Jobs
   // Where no planner runs: what waits for kube-scheduler is read as if it waited with us.
   std::optional<core::StockScope> stock_waits{};
@@ -97,6 +98,7 @@ class Planner {
   // Returns the snapshot with own writes; nullopt where writes were added to them.
   std::optional<Actuator::Overlay> hand_over(const SnapshotPtr& seen, double now_s, double woken_s);
   void plan(const Actuator::Overlay& seen, double changed_s);
+  void read_stops(const Actuator::Overlay& seen, const core::Policy& policy);
   // The writes that move and grow runs, which are made where no run is stopped for another task.
   std::vector<OwnWrite> change_runs(const Actuator::Overlay& seen, const core::QueueOptions& asked,
                                     const core::Queue& queue, const core::Plan& plan,
@@ -129,7 +131,7 @@ class Planner {
   core::PlanStamp stamp_;
   core::HandOverMemory memory_;
   std::unordered_set<Uid> denied_room_;  // by the latest plan
-  std::shared_ptr<const core::Evictions> evictions_ = std::make_shared<const core::Evictions>();
+  std::shared_ptr<const core::StopBook> stop_book_ = std::make_shared<const core::StopBook>();
   core::NearEnds near_ends_;
   core::TaskMenus menus_;
   Mover mover_;

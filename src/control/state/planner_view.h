@@ -6,8 +6,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "slackline/core/cluster/evictions.h"
 #include "slackline/core/cluster/situation.h"
+#include "slackline/core/cluster/stop_book.h"
 #include "slackline/model/ids.h"
 #include "slackline/model/move_advice.h"
 
@@ -27,8 +27,8 @@ struct PlannerView {
   // Tasks whose queue has spent what it may make others lose; of a leader.
   std::unordered_set<Uid> denied_room{};
   std::unordered_map<Uid, MoveAdvice> moves{};  // by the Job or pod that would gain; of a leader
-  // What pods that were evicted for others have lost: budgets pay for it. Of a leader; null: none.
-  std::shared_ptr<const core::Evictions> evictions{};
+  // What budgets pay for beside what stopped Jobs say. Of a leader; null: nothing.
+  std::shared_ptr<const core::StopBook> stop_book{};
   core::SlowNodesPtr slow_nodes{};  // also of a replica that does not lead; null: none
 
   friend bool operator==(const PlannerView&, const PlannerView&) = default;

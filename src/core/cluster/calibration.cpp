@@ -4,7 +4,7 @@
 #include <map>
 #include <unordered_set>
 
-#include "past_losses.h"
+#include "losses/past_losses.h"
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
 #include "slackline/core/cluster/ending_pods.h"

@@ -8,8 +8,8 @@
 #include <tuple>
 
 #include "eligibility.h"
+#include "losses/past_losses.h"
 #include "other_runs.h"
-#include "past_losses.h"
 #include "queue_tasks.h"
 #include "scale_up.h"
 #include "slackline/base/duration.h"
@@ -178,8 +178,8 @@ class QueueMaker {
     for (auto task = queue_.tasks_.rbegin(); task != queue_.tasks_.rend(); ++task) {
       if (task->job || !is_replaced(*task->member)) continue;
       const Uid& controller = task->member->owner->uid;
-      if (options_.evictions != nullptr)
-        task->evictions = options_.evictions->count(controller, options_.now_wall_s);
+      if (options_.stop_book != nullptr)
+        task->evictions = options_.stop_book->count(controller, options_.now_wall_s);
       if (runs_alone(*task)) task->stops_before = younger[controller]++;
     }
   }
@@ -295,7 +295,7 @@ class QueueMaker {
 
   bool can_be_stopped(const QueueTask& task) const {
     if (task.job && task.job->is_calibration()) return false;  // it is ended before any is stopped
-    const bool refused = options_.evictions && options_.evictions->refused.contains(task.uid);
+    const bool refused = options_.stop_book && options_.stop_book->refused.contains(task.uid);
     return !refused && (runs_alone(task) || runs_as_planned(task));
   }
 
@@ -424,7 +424,7 @@ class QueueMaker {
     queue_.state_.share_by(std::move(shares));
     if (options_.may_stop)
       queue_.state_.recall_accounts(past_losses(
-          snapshot_, options_.evictions, rulebook_,
+          snapshot_, options_.stop_book, rulebook_,
           [&](const std::string& account) { return number_of(account); }, options_.now_wall_s));
     if (!queue_.tasks_.empty())
       queue_.state_.believe(

@@ -114,7 +114,7 @@ void charge(PreemptionNote& note, const std::string& queue, double gpu_s, double
     return past.at_s < now_wall_s - kAccountedFor_s;
   });
   if (note.charges.size() == kMostCharges) note.charges.erase(note.charges.begin());
-  note.charges.push_back({queue, now_wall_s, gpu_s});
+  note.charges.push_back({queue, now_wall_s, gpu_s, note.count});
 }
 
 std::vector<OwnWrite> stop_too_small(const ClusterSnapshot& snapshot, const Queue& queue,

@@ -457,6 +457,7 @@ std::string encode_preemptions(const PreemptionNote& note) {
         .field("queue", charge.queue)
         .field("at", format_rfc3339(charge.at_s))
         .field("gpuSeconds", charge.gpu_s)
+        .field("stop", charge.stop)
         .end_object();
   out.end_array();
   if (note.disruptions > 0) out.field("disruptions", note.disruptions);
@@ -494,7 +495,8 @@ Result<PreemptionNote> read_preemptions(std::string_view annotation) {
     if (note.charges.size() == kMostCharges) break;
     const double gpu_s = charge["gpuSeconds"].number().value_or(0);
     if (!(gpu_s > 0)) continue;
-    note.charges.push_back({std::string(charge["queue"].text()), read_time_s(charge["at"]), gpu_s});
+    note.charges.push_back({std::string(charge["queue"].text()), read_time_s(charge["at"]), gpu_s,
+                            charge["stop"].integer().value_or(0)});
   }
   note.disruptions = std::clamp<std::int64_t>(root["disruptions"].integer().value_or(0), 0,
                                               std::max<std::int64_t>(0, note.count));

@@ -456,13 +456,18 @@ TEST_F(QueueQueryTest, AForecastSpendsWhatThePlannerHasLeftOfABudget) {
     return -1.0;
   };
   EXPECT_LT(starts_in_s(), 600);
-  const auto spent = std::make_shared<core::Evictions>();
-  spent->done.push_back({Uid("replicas"), "team-u", clock_.wall_s() - 60, 1e6});
+  const auto spent = std::make_shared<core::StopBook>();
+  spent->stops.push_back({.stopped = {"team-u", "web-1"},
+                          .uid = Uid("web-1"),
+                          .controller = Uid("replicas"),
+                          .account = "team-u",
+                          .at_s = clock_.wall_s() - 60,
+                          .gpu_s = 1e6});
   PlannerView view = *planner_.get();
-  view.evictions = spent;
+  view.stop_book = spent;
   planner_.set(view);
   EXPECT_GT(starts_in_s(), 3600);
-  spent->done.front().queue = "default";
+  spent->stops.front().account = "default";
   EXPECT_LT(starts_in_s(), 600) << "another queue's";
 }
 

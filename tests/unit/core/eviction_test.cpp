@@ -172,11 +172,11 @@ TEST_F(EvictionTest, BudgetsForbid) {
 TEST_F(EvictionTest, WhoCouldNotBeEvictedIsSparedForAWhile) {
   run({replica("one"), replica("two")});
   for (const char* name : {"one", "two"})
-    planner_.evictions.refused.insert(pod(name).uid);
+    planner_.book.refused.insert(pod(name).uid);
   arrive("urgent");
   ASSERT_TRUE(planner_.settle(world_));
   EXPECT_TRUE(world_.performed.empty());
-  planner_.evictions.refused.erase(pod("two").uid);
+  planner_.book.refused.erase(pod("two").uid);
   ASSERT_TRUE(planner_.settle(world_));
   EXPECT_FALSE(has("two"));
   EXPECT_EQ(world_.bound("urgent"), 1);
@@ -226,8 +226,8 @@ TEST_F(EvictionTest, WhatWasLostIsChargedAndOfOneControllerThreeAreEvictedADay) 
     arrive(name);
   ASSERT_TRUE(planner_.settle(world_));
   EXPECT_EQ(evictions(), 2) << "8 GPUs for 600 s each, of four GPU-hours";
-  for (auto& each : planner_.evictions.done)
-    each.lost_gpu_s = 0;
+  for (auto& each : planner_.book.stops)
+    each.gpu_s = 0;
   ASSERT_TRUE(planner_.settle(world_));
   EXPECT_EQ(evictions(), 3) << "though two more tasks ask in one plan";
 }

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "slackline/base/text.h"
 #include "slackline/core/cluster/near_ends.h"
 #include "slackline/core/cluster/room_wait.h"
 #include "slackline/core/handover/hand_over.h"
@@ -453,6 +454,62 @@ TEST_F(PreemptionTest, AQueueThatHasSpentItsBudgetStopsNobody) {
   planner_.follow(&rules);
   ASSERT_TRUE(planner_.settle(world_));
   EXPECT_EQ(stops(), 2) << "a queue that is configured has its own";
+}
+
+TEST_F(PreemptionTest, WhatAStopHasCostOutlivesTheJobThatWasStopped) {
+  fill({"n1", "n2"}, 1700, std::nullopt);
+  arrive(urgent_job("first"));
+  ASSERT_TRUE(planner_.settle(world_));
+  ASSERT_EQ(stops(), 1);
+  for (const char* victim : {"long-n1", "long-n2"})
+    if (world_.job(victim).preemptions) world_.remove_job(victim);
+  arrive(urgent_job("second"));
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(stops(), 1) << "the book says so";
+}
+
+TEST_F(PreemptionTest, WhoIsBarredStopsNobodyForNow) {
+  fill({"n1"}, 1700, std::nullopt);
+  planner_.book.barred_until_s["default"] = world_.now_s() + 60;
+  arrive(urgent_job("asks"));
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(stops(), 0);
+  world_.pass(61);
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(stops(), 1);
+}
+
+// Whatever its tasks are labelled with, a namespace has one budget.
+TEST_F(PreemptionTest, InventedQueuesStopNoMoreThanOneDoes) {
+  const auto lost_gpu_s = [](bool invents) {
+    HandOverWorld world;
+    WorldPlanner planner(1, "default");
+    for (int i = 0; i < 24; ++i)
+      world.add(a_node(format("n{}", i)).of("K80", 1));
+    for (int i = 0; i < 24; ++i) {
+      JobBuilder victim = a_job(format("team-v/runs-{}", i)).gpus(1).waiting();
+      victim.intent().expected_duration_s = kDay_s;
+      world.add(victim.created(world.now_s()));
+    }
+    EXPECT_TRUE(planner.settle(world));
+    world.pass(3000);
+    for (int i = 0; i < 24; ++i) {
+      JobBuilder asker = a_job(format("mallory/asks-{}", i)).gpus(1).waiting();
+      asker.intent().expected_duration_s = 600;
+      asker.intent().qos_class = QosClass::kUrgent;
+      if (invents) asker.intent().queue = format("q-{}", i);
+      world.add(asker.created(world.now_s()));
+    }
+    EXPECT_TRUE(planner.settle(world));
+    double sum_gpu_s = 0;
+    for (const BookedStop& stop : planner.book.stops)
+      sum_gpu_s += stop.gpu_s;
+    return sum_gpu_s;
+  };
+  const double plainly_gpu_s = lost_gpu_s(false);
+  EXPECT_GT(plainly_gpu_s, 3000);
+  EXPECT_LE(plainly_gpu_s, 4 * 3600);
+  EXPECT_DOUBLE_EQ(lost_gpu_s(true), plainly_gpu_s);
 }
 
 TEST_F(PreemptionTest, WhatWasLostIsForgottenAfterADay) {

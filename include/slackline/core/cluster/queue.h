@@ -52,10 +52,10 @@
 #include <vector>
 
 #include "slackline/base/stop.h"
-#include "slackline/core/cluster/evictions.h"
 #include "slackline/core/cluster/hindrance.h"
 #include "slackline/core/cluster/resizing.h"
 #include "slackline/core/cluster/situation.h"
+#include "slackline/core/cluster/stop_book.h"
 #include "slackline/core/planning/plan.h"
 #include "slackline/core/planning/task_menu.h"
 #include "slackline/model/queue_rules.h"
@@ -71,7 +71,7 @@ struct QueueOptions : Situation {
   bool foresee = false;                               // everybody else's runs, where somebody waits
   bool foresee_always = false;                        // and where nobody does
   bool may_stop = false;                              // running tasks may make room for others
-  const Evictions* evictions = nullptr;               // null = none
+  const StopBook* stop_book = nullptr;                // null: nothing is remembered
   const NearEnds* near_ends = nullptr;                // null = none
   StopAsked stop{};                                   // asked for every Job, pod and task
 };

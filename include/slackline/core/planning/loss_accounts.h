@@ -22,10 +22,15 @@ class LossAccounts {
   void use(QueueNumber queue, double from_s, double until_s, double gpus);
   // A task of the queue had others stopped.
   void charge(QueueNumber queue, double at_s, double gpu_s);
+  // Its tasks stop nobody before that.
+  void bar(QueueNumber queue, double until_s) { of(queue).barred_until_s = until_s; }
 
   // Over the day before now_s.
   double used_gpu_s(QueueNumber queue, double now_s) const;
   double lost_gpu_s(QueueNumber queue, double now_s) const;
+  bool is_barred(QueueNumber queue, double now_s) const {
+    return queue < accounts_.size() && now_s < accounts_[queue].barred_until_s;
+  }
   // Charged to all queues, ever.
   double lost_gpu_s() const { return lost_gpu_s_; }
 
@@ -42,6 +47,7 @@ class LossAccounts {
   struct Account {
     std::deque<Use> uses;
     std::deque<Charge> charges;
+    double barred_until_s = 0;
   };
   Account& of(QueueNumber queue);
 

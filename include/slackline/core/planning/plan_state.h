@@ -212,6 +212,10 @@ class PlanState {
   // What each queue may still make others lose; below 0: it has spent more. O(runs of the last
   // day).
   std::vector<double> budgets_left_gpu_s(const LossBudget& budget, double now_s) const;
+  // The queue of the task had others stopped in vain, and stops nobody now.
+  bool is_barred(TaskIndex task, double now_s) const {
+    return accounts_.is_barred((*tasks_)[task].queue, now_s);
+  }
   double lost_gpu_s() const { return accounts_.lost_gpu_s(); }  // of all queues, ever
 
   const Choice& choice(TaskIndex task, ChoiceIndex choice) const {

@@ -2,14 +2,14 @@
 // restarted daemon knows what the old one knew.
 //
 // Used: the runs of Jobs that have ended; those that still run are in the state of the plan. Lost:
-// what the notes of stopped Jobs charge, and what is remembered of evictions (null: nothing). A Job
-// that is deleted takes both along.
+// what the book of stops charges (null: there is none), and the notes of stopped Jobs that it
+// lacks; twice where the stop was in vain. A Job that is deleted takes what it used along.
 #pragma once
 
 #include <functional>
 #include <string>
 
-#include "slackline/core/cluster/evictions.h"
+#include "slackline/core/cluster/stop_book.h"
 #include "slackline/core/planning/loss_accounts.h"
 #include "slackline/model/queue_rules.h"
 #include "slackline/model/snapshot.h"
@@ -18,7 +18,7 @@ namespace slackline::core {
 
 using NumberOfAccount = std::function<QueueNumber(const std::string& account)>;
 
-LossAccounts past_losses(const ClusterSnapshot& snapshot, const Evictions* evictions,
+LossAccounts past_losses(const ClusterSnapshot& snapshot, const StopBook* book,
                          const QueueRulebook& rules, const NumberOfAccount& number_of,
                          double now_wall_s);
 
