@@ -197,6 +197,13 @@ struct StoreSettings {
   friend bool operator==(const StoreSettings&, const StoreSettings&) = default;
 };
 
+// How fast things train.
+struct LearningSettings {
+  bool from_runs = true;  // whether finished Jobs teach it
+
+  friend bool operator==(const LearningSettings&, const LearningSettings&) = default;
+};
+
 enum class LogLevel { kDebug, kInfo, kWarning, kError };
 enum class LogFormat { kText, kJson };
 
@@ -220,6 +227,7 @@ struct Configuration {
   QueueRulebook queues;
   PlannerSettings planner;
   CalibrationRules calibration;
+  LearningSettings learning;
   ClusterSettings cluster;
   TelemetrySettings telemetry;
   StoreSettings store;

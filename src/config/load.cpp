@@ -408,6 +408,7 @@ void read_root(Section& root, Configuration& out) {
   root.sections("queues", [&](Section& item) { read_queue(item, out.queues); });
   root.section("planner", [&](Section& s) { read_planner(s, out.planner); });
   root.section("calibration", [&](Section& s) { read_calibration(s, out.calibration); });
+  root.section("learning", [&](Section& s) { s.flag("fromRuns", out.learning.from_runs); });
   root.section("cluster", [&](Section& s) { read_cluster(s, out.cluster); });
   root.section("telemetry", [&](Section& s) { read_telemetry(s, out.telemetry); });
   root.section("store", [&](Section& s) {

@@ -47,14 +47,25 @@ constexpr const char* kNameRuns =
 constexpr const char* kNameReplicas =
     "ALTER TABLE samples ADD COLUMN model_parallel INTEGER NOT NULL DEFAULT 0;";
 
+// The namespace of its Job. Samples of runs that are there already say it in their source, as
+// "Job NAMESPACE/NAME".
+constexpr const char* kNameNamespaces =
+    "ALTER TABLE samples ADD COLUMN ns TEXT NOT NULL DEFAULT '';"
+    "UPDATE samples SET ns = substr(source, 5, instr(source, '/') - 5) "
+    "WHERE origin <> 'import' AND source LIKE 'Job _%/%';";
+
 constexpr std::string_view kInsertSample =
     "INSERT INTO samples(model, gpu_type, batch, layout, throughput_samples_per_s, source, origin,"
-    " time_s, run, model_parallel) VALUES(?,?,?,?,?,?,?,?,NULLIF(?,''),?) ON CONFLICT(run) DO "
-    "NOTHING";
+    " time_s, run, model_parallel, ns) VALUES(?,?,?,?,?,?,?,?,NULLIF(?,''),?,?) ON CONFLICT(run) "
+    "DO NOTHING";
 
 constexpr std::string_view kForgetOldest =
     "DELETE FROM samples WHERE model = ?1 AND gpu_type = ?2 AND id <= (SELECT id FROM samples "
     "WHERE model = ?1 AND gpu_type = ?2 ORDER BY id DESC LIMIT 1 OFFSET ?3)";
+
+constexpr std::string_view kForgetOldestOfNamespace =
+    "DELETE FROM samples WHERE model = ?1 AND gpu_type = ?2 AND ns = ?4 AND id <= (SELECT id FROM "
+    "samples WHERE model = ?1 AND gpu_type = ?2 AND ns = ?4 ORDER BY id DESC LIMIT 1 OFFSET ?3)";
 
 constexpr std::string_view kPutFit =
     "INSERT INTO fits(model, gpu_type, version, fitted_s, profile) VALUES(?,?,1,?,?) "
@@ -72,15 +83,22 @@ Result<std::int64_t> insert_samples(Database& database,
   SLACKLINE_ASSIGN(Statement insert, database.prepare(kInsertSample));
   std::int64_t added = 0;
   std::set<ModelKey> touched;
+  std::set<std::pair<ModelKey, std::string>> taught;  // by Jobs of a namespace
   for (const ThroughputSample& sample : samples) {
     insert.bind_all(sample.model, sample.gpu_type.str(), sample.batch, sample.layout.str(),
                     sample.throughput_samples_per_s, sample.source, to_string(sample.origin), now_s,
-                    sample.run.str(), std::int64_t{sample.model_parallel});
+                    sample.run.str(), std::int64_t{sample.model_parallel}, sample.ns);
     SLACKLINE_TRY(insert.run());
     SLACKLINE_ASSIGN(const std::int64_t rows, database.query_integer("SELECT changes()"));
     added += rows;
-    touched.insert({sample.model, sample.gpu_type});
+    const ModelKey key{sample.model, sample.gpu_type};
+    touched.insert(key);
+    if (!sample.ns.empty()) taught.emplace(key, sample.ns);
   }
+  SLACKLINE_ASSIGN(Statement forget_own, database.prepare(kForgetOldestOfNamespace));
+  for (const auto& [key, ns] : taught)
+    SLACKLINE_TRY(
+        forget_own.bind_all(key.model, key.gpu_type.str(), kMaxSamplesOfNamespace, ns).run());
   SLACKLINE_ASSIGN(Statement forget, database.prepare(kForgetOldest));
   for (const ModelKey& key : touched)
     SLACKLINE_TRY(forget.bind_all(key.model, key.gpu_type.str(), kMaxSamplesPerPair).run());
@@ -112,13 +130,13 @@ Status forget_model(Database& database, const std::string& model, bool& found) {
 Result<ModelStore> ModelStore::open(const std::string& path, double busy_timeout_s) {
   DatabaseOptions options;
   options.path = path;
-  options.migrations = {kCreateModels, kNameRuns, kNameReplicas};
+  options.migrations = {kCreateModels, kNameRuns, kNameReplicas, kNameNamespaces};
   options.busy_timeout_s = busy_timeout_s;
   options.application_id = kModelFile;
   options.probes = {
       "SELECT id, model, gpu_type, batch, layout, throughput_samples_per_s, source, origin, "
       "time_s, "
-      "run, model_parallel FROM samples",
+      "run, model_parallel, ns FROM samples",
       "SELECT model, family, parameters, flops_per_sample, description FROM descriptors",
       "SELECT model, gpu_type, version, fitted_s, profile FROM fits", "SELECT value FROM revision"};
   SLACKLINE_ASSIGN(KeptDatabase database, KeptDatabase::open(std::move(options), "model_store"));
@@ -174,7 +192,7 @@ Result<std::vector<ThroughputSample>> ModelStore::samples(const ModelKey& key) {
       Statement query,
       database_.primary().prepare(
           "SELECT batch, layout, throughput_samples_per_s, source, origin, "
-          "model_parallel, run, id FROM samples WHERE model = ? AND gpu_type = ? ORDER BY id"));
+          "model_parallel, run, id, ns FROM samples WHERE model = ? AND gpu_type = ? ORDER BY id"));
   query.bind_all(key.model, key.gpu_type.str());
   std::vector<ThroughputSample> samples;
   SLACKLINE_TRY(each_row(query, [&](const Statement& row) -> Status {
@@ -185,7 +203,7 @@ Result<std::vector<ThroughputSample>> ModelStore::samples(const ModelKey& key) {
     }
     samples.push_back({key.model, key.gpu_type, row.real(0), *std::move(layout), row.real(2),
                        row.text(3), origin_of(row.text(4)), static_cast<int>(row.integer(5)),
-                       row.is_null(6) ? Uid() : Uid(row.text(6))});
+                       row.is_null(6) ? Uid() : Uid(row.text(6)), row.text(8)});
     return {};
   }));
   return samples;

@@ -23,6 +23,8 @@ namespace slackline::store {
 
 // For one (model, GPU type); older ones are deleted.
 inline constexpr std::int64_t kMaxSamplesPerPair = 5000;
+// Of them, of Jobs of one namespace: nobody's runs displace those of all others.
+inline constexpr std::int64_t kMaxSamplesOfNamespace = kMaxSamplesPerPair / 8;
 
 struct ModelKey {
   std::string model;

@@ -31,6 +31,7 @@ struct ThroughputSample {
   // The Job of the run that it comes from, empty where none is known. A run has at most one sample,
   // however often it is reported.
   Uid run{};
+  std::string ns{};  // of that Job; empty where none is known
   friend bool operator==(const ThroughputSample&, const ThroughputSample&) = default;
 };
 

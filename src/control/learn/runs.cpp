@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "control/state/settings.h"
 #include "obs/log.h"
 #include "slackline/base/text.h"
 #include "slackline/core/planning/gpu_types.h"
@@ -113,7 +114,8 @@ Result<ThroughputSample> sample_of(const Job& job, const RunSeen& seen,
                           "Job " + job.key.str(),
                           job.is_calibration() ? SampleOrigin::kCalibration : SampleOrigin::kRun,
                           static_cast<int>(job.intent->model_parallel.value_or(0)),
-                          job.uid};
+                          job.uid,
+                          job.key.ns};
 }
 
 Runs::Runs(const GpuCatalog& catalog, const Published<Known>& known, Record record,
@@ -279,6 +281,7 @@ void Runs::conclude(const Job& job, const RunSeen& seen) {
 }
 
 void Runs::learn(const Job& job, const RunSeen& seen) const {
+  if (settings_ != nullptr && !settings_->get()->learn_from_runs && !job.is_calibration()) return;
   auto sample = sample_of(job, seen, *source_->snapshot(), known_.get()->profiles());
   if (!sample) {
     obs::log_info("run_not_learnt", {{"job", job.key.str()}, {"why", sample.error().message}});

@@ -44,6 +44,8 @@
 
 namespace slackline::control {
 
+struct Settings;
+
 inline constexpr double kLeastTraining_s = 20;
 inline constexpr std::size_t kMaxRuns = 50000;
 
@@ -110,6 +112,9 @@ class Runs final : public cluster::ClusterObserver {
   void add_listener(Listener& listener) { listeners_.push_back(&listener); }
   // Where node types are looked up. Before the source starts.
   void follow(const cluster::ClusterSource& source) { source_ = &source; }
+  // Says whether runs are learnt from; without it they are. Before the source starts; it outlives
+  // this. Calibration runs, which were made for it, always are.
+  void obey(const Published<Settings>& settings) { settings_ = &settings; }
 
   void on_pod_bound(const Pod& /*pod*/, double /*seen_s*/) override {}
   void on_pod_running(const Pod& pod) override;
@@ -136,6 +141,7 @@ class Runs final : public cluster::ClusterObserver {
   const Record record_;
   const Clock& clock_;
   const cluster::ClusterSource* source_ = nullptr;
+  const Published<Settings>* settings_ = nullptr;
   std::vector<Listener*> listeners_;
 
   Mutex mutex_;

@@ -53,6 +53,7 @@ Result<Settings> settings_of(const config::Configuration& configuration) {
                    parse_object_key(configuration.webhook.service_account));
   settings.calibration = configuration.calibration;
   settings.calibration.own_namespace = account.ns;
+  settings.learn_from_runs = configuration.learning.from_runs;
   settings.own_user = format("system:serviceaccount:{}:{}", account.ns, account.name);
   return settings;
 }

@@ -23,6 +23,7 @@ struct Settings {
   double theta = 1.0;  // 000 eq 10
   QueueRulebook queues;
   CalibrationRules calibration;
+  bool learn_from_runs = true;
   double slow_after_s = 600;   // that slow a run must be before it is advised to move
   bool note_forecasts = true;  // on waiting Jobs
   std::string scheduler_name = "gpu-scheduler";  // replaces default-scheduler; empty = never

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 
 namespace slackline::core {
@@ -42,6 +43,28 @@ void learn_correction(std::vector<Correction>& corrections, Spread spread,
   const double sum = at->runs * std::log(at->ratio) + std::log(observed_over_predicted);
   ++at->runs;
   at->ratio = std::exp(sum / at->runs);
+}
+
+std::vector<Correction> middle_corrections(std::span<const std::vector<Correction>> of_namespaces) {
+  std::map<std::pair<int, int>, std::vector<Correction>> by_place;
+  for (const std::vector<Correction>& corrections : of_namespaces)
+    for (const Correction& correction : corrections)
+      by_place[{correction.nodes, correction.gpus}].push_back(correction);
+  std::vector<Correction> middle;
+  for (auto& [place, said] : by_place) {
+    if (said.size() % 2 == 0) {
+      int runs = 0;
+      for (const Correction& correction : said)
+        runs += correction.runs;
+      said.push_back({place.first, place.second, 1.0, runs});
+    }
+    const auto at = said.begin() + static_cast<std::ptrdiff_t>(said.size() / 2);
+    std::nth_element(said.begin(), at, said.end(), [](const Correction& a, const Correction& b) {
+      return std::pair(shrunk_ratio(a), a.runs) < std::pair(shrunk_ratio(b), b.runs);
+    });
+    middle.push_back(*at);
+  }
+  return middle;
 }
 
 }  // namespace slackline::core

@@ -144,7 +144,7 @@ ThroughputSample read_sample(Fields& fields, const std::string& model) {
   ThroughputSample sample;
   sample.model = model;
   if (!fields.check_keys({"gpuType", "batch", "placement", "throughputSamplesPerS", "modelParallel",
-                          "source", "origin", "run"}))
+                          "source", "origin", "run", "namespace"}))
     return sample;
   sample.gpu_type = GpuType(fields.name("gpuType", kMaxName, true));
   const auto batch = fields.positive("batch", true, kBatches);
@@ -163,6 +163,7 @@ ThroughputSample read_sample(Fields& fields, const std::string& model) {
   sample.source = fields.name("source", kMaxSource, false);
   sample.origin = read_origin(fields);
   sample.run = Uid(fields.name("run", kMaxName, false));
+  sample.ns = fields.name("namespace", kMaxName, false);
   return sample;
 }
 

@@ -21,7 +21,7 @@ inline constexpr std::size_t kMaxPostedSamples = 5000;
 Status check_model_name(std::string_view model);
 
 // {"samples": [{"gpuType", "batch", "placement", "throughputSamplesPerS", "modelParallel"?,
-// "source"?, "origin"?, "run"?}]}
+// "source"?, "origin"?, "run"?, "namespace"?}]}
 Result<std::vector<ThroughputSample>> read_posted_samples(std::string_view json,
                                                           const std::string& model);
 // The same as a list of them is answered (rows.h): "items" in place of "samples", of any number.

@@ -141,6 +141,9 @@ const Columns<ThroughputSample>& columns<ThroughputSample>() {
           C(
               "run", [](Sample sample) { return if_any(sample.run); },
               "Uid of the Job that ran; absent: none is known"),
+          C(
+              "namespace", [](Sample sample) { return if_any(sample.ns); },
+              "Of that Job; absent: none is known"),
       }};
   return kColumns;
 }

@@ -110,8 +110,8 @@ TEST_F(ModelsTest, ALockedDatabaseIsA503WithTheRemedyAndEverythingElseGoesOn) {
   const auto models = open();
   ASSERT_TRUE(models->add_samples(a_calibration()));
   std::string moved;
-  auto other =
-      store::Database::open_or_recover({path_, {"", "", "", ""}, 0.05, store::kModelFile}, moved);
+  auto other = store::Database::open_or_recover(
+      {path_, {"", "", "", "", ""}, 0.05, store::kModelFile}, moved);
   // Another program holds the write lock.
   ASSERT_TRUE(other) << other.error().message;
   {
