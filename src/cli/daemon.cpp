@@ -220,6 +220,7 @@ Status Daemon::Parts::connect_cluster() {
 
 Status Daemon::Parts::follow_runs() {
   runs->follow(*source);
+  runs->obey(settings);
   outcomes.follow(decisions.catalog, models->known(), *source, *journal);
   ended_runs.follow(decisions.catalog, models->known(), *source);
   portrait_query->follow(*source, models->known());

@@ -4,29 +4,15 @@
 #include <set>
 #include <utility>
 
+#include "control/learn/teachers.h"
 #include "slackline/base/text.h"
 #include "slackline/core/throughput/correction.h"
 #include "slackline/core/throughput/predictor.h"
-#include "slackline/core/throughput/throughput.h"
 
 namespace slackline::control {
 namespace {
 
 using PairKey = std::pair<std::string, GpuType>;
-
-// The entry with what finished runs said about it.
-ProfileEntry corrected(ProfileEntry entry, const std::vector<ThroughputSample>& samples) {
-  for (const ThroughputSample& sample : samples) {
-    if (sample.origin != SampleOrigin::kRun) continue;
-    const Spread spread = sample.layout.spread();
-    const auto predicted =
-        core::predict_throughput(entry.coefficients, sample.batch, spread, entry.model_parallel);
-    if (predicted)
-      core::learn_correction(entry.corrections, spread,
-                             sample.throughput_samples_per_s / *predicted);
-  }
-  return entry;
-}
 
 // Whether a fit takes the place of what is shipped. W fits any few measurements: it needs more of
 // them than the shipped entry has.
@@ -39,7 +25,7 @@ bool earned(const FitRecord& fit, const ProfileEntry* shipped) {
 // The entry in use; nullopt where there are only samples.
 std::optional<ProfileEntry> entry_in_use(const ProfileEntry* shipped, const LearntPair& pair) {
   if (pair.fit && earned(*pair.fit, shipped)) return pair.fit->entry;
-  if (shipped != nullptr) return corrected(*shipped, pair.samples);
+  if (shipped != nullptr) return corrected_by_runs(*shipped, pair.samples);
   return std::nullopt;
 }
 
@@ -128,8 +114,9 @@ Known make_known(const WorkloadProfiles& base, const Learnt& learnt, std::uint64
       if (type.entry) entries.push_back(*type.entry);
       const auto pair = learnt.pairs.find({model, type.gpu_type});
       if (pair == learnt.pairs.end()) continue;
-      for (const ThroughputSample& sample : pair->second.samples)
-        if (!type.entry || sample.origin != SampleOrigin::kRun) measured.push_back(sample);
+      const auto speeds = type.entry ? measured_samples(pair->second.samples)
+                                     : samples_with_runs(pair->second.samples);
+      measured.insert(measured.end(), speeds.begin(), speeds.end());
     }
     descriptors.push_back(view.descriptor);
     models.push_back(std::move(view));

@@ -14,7 +14,8 @@ ModelMeters::ModelMeters(obs::MetricsRegistry& metrics)
       fit_duration_s_(metrics.histogram("slackline_model_fit_duration_seconds",
                                         {0.001, 0.01, 0.1, 0.5, 1, 5, 30, 120})),
       held_out_error_(metrics.histogram("slackline_model_fit_error_ratio",
-                                        {0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1})) {}
+                                        {0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1})),
+      refused_runs_(metrics.counter("slackline_model_runs_refused_total")) {}
 
 void ModelMeters::count_sample(const ThroughputSample& sample) const {
   metrics_->counter("slackline_model_samples_total", {{"origin", to_string(sample.origin)}}).add();

@@ -18,6 +18,7 @@ class ModelMeters {
   void count_sample(const ThroughputSample& sample) const;
   void count_fit(const ProfileEntry& entry, double duration_s) const;
   void count_refused_fit(double duration_s) const;
+  void count_refused_run() const { refused_runs_.add(); }
 
  private:
   obs::MetricsRegistry* metrics_;
@@ -25,6 +26,7 @@ class ModelMeters {
   obs::Counter fits_refused_;
   obs::Histogram fit_duration_s_;
   obs::Histogram held_out_error_;
+  obs::Counter refused_runs_;
 };
 
 }  // namespace slackline::control

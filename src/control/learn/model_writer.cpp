@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "control/learn/fit_models.h"
+#include "control/learn/teachers.h"
 #include "obs/log.h"
 #include "slackline/base/text.h"
 
@@ -67,6 +68,39 @@ Status ModelWriter::check_room(const std::string& model) const {
               format("{} models are known, and no more are kept: delete some that nobody trains "
                      "any more (slackline models NAME --delete)",
                      models.size()));
+}
+
+// Whose names they are is whose run was the first; what administrators named is nobody's.
+Status ModelWriter::check_share(const ThroughputSample& run) const {
+  if (run.ns.empty() || base_.knows_model(run.model)) return {};
+  std::set<std::string_view> known;
+  std::set<std::string_view> own;
+  for (const auto& [key, pair] : learnt_.pairs) {
+    if (!known.insert(key.first).second) continue;
+    if (pair.samples.empty() || pair.samples.front().ns != run.ns) continue;
+    if (!base_.knows_model(key.first) && !learnt_.descriptors.contains(key.first))
+      own.insert(key.first);
+  }
+  if (known.contains(run.model) || learnt_.descriptors.contains(run.model)) return {};
+  if (own.size() < kMaxModelsOfNamespace) return {};
+  return fail(ErrorCode::kForbidden,
+              format("{} models are known by the runs of namespace {} alone, and no more are "
+                     "learnt: delete some (slackline models NAME --delete), or describe those that "
+                     "are meant (PUT /v1/models/NAME)",
+                     own.size(), run.ns));
+}
+
+bool ModelWriter::is_refused(const ThroughputSample& run) {
+  const Status room = check_room(run.model);
+  const Status share = check_share(run);
+  if (room && share) return false;
+  meters_.count_refused_run();
+  if (!room)
+    obs::log_warning("run_not_stored", {{"run", run.source}, {"error", room.error().message}});
+  else if (told_.insert(run.ns).second)  // once, and not for each of its runs
+    obs::log_warning("models_of_namespace_full",
+                     {{"run", run.source}, {"error", share.error().message}});
+  return true;
 }
 
 void ModelWriter::load() {
@@ -155,8 +189,7 @@ Status ModelWriter::add_runs(std::vector<ThroughputSample>& runs) {
   Status status;
   while (!runs.empty()) {
     const ThroughputSample& run = runs.front();
-    if (const Status room = check_room(run.model); !room) {
-      obs::log_warning("run_not_stored", {{"run", run.source}, {"error", room.error().message}});
+    if (is_refused(run)) {
       runs.erase(runs.begin());
       continue;
     }
@@ -167,6 +200,8 @@ Status ModelWriter::add_runs(std::vector<ThroughputSample>& runs) {
       obs::log_error("run_not_stored", {{"run", run.source}, {"error", added.error().message}});
     if (added && *added > 0) {
       touched.insert({run.model, run.gpu_type});
+      learnt_.pairs[{run.model, run.gpu_type}].samples.push_back(
+          run);  // the next may be one too many
       meters_.count_sample(run);
     }
     runs.erase(runs.begin());
@@ -178,8 +213,9 @@ Status ModelWriter::add_runs(std::vector<ThroughputSample>& runs) {
 void ModelWriter::catch_up(const StopAsked& stop) {
   std::set<store::ModelKey> stale;
   for (const auto& [key, pair] : learnt_.pairs)
-    if (!pair.fit || pair.fit->entry.points != static_cast<int>(pair.samples.size()))
-      stale.insert({key.first, key.second});
+    if (const store::ModelKey of{key.first, key.second};
+        !pair.fit || pair.fit->entry.points != static_cast<int>(samples_to_fit(of).size()))
+      stale.insert(of);
   if (!stale.empty()) refit(stale, stop);
 }
 
@@ -191,15 +227,23 @@ void ModelWriter::refit(const std::set<store::ModelKey>& keys, const StopAsked& 
   publish();
 }
 
+std::vector<ThroughputSample> ModelWriter::samples_to_fit(const store::ModelKey& key) const {
+  const auto& samples = learnt_.pairs.at({key.model, key.gpu_type}).samples;
+  return base_.find(key.model, key.gpu_type) == nullptr ? samples_with_runs(samples)
+                                                        : measured_samples(samples);
+}
+
 void ModelWriter::refit(const store::ModelKey& key) {
   LearntPair& pair = learnt_.pairs[{key.model, key.gpu_type}];
   if (auto samples = readable(store_.samples(key), "samples"); !samples.empty())
     pair.samples = std::move(samples);
   if (pair.samples.empty()) return;
+  const std::vector<ThroughputSample> samples = samples_to_fit(key);
+  if (samples.empty()) return pair.fit.reset();  // runs alone correct what the profile says
   FitModelsOptions options;
   options.hold_out.reset();  // "auto" holds out by itself where there are enough samples
   const double begun_s = clock_.steady_s();
-  FittedModel model = fit_models(pair.samples, options).front();
+  FittedModel model = fit_models(samples, options).front();
   if (model.fit && model.fit->points < kLeastPointsToUse) {
     model.problem =
         format("{} of {} samples that are needed", model.fit->points, kLeastPointsToUse);

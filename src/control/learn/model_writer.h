@@ -1,11 +1,12 @@
 // ModelWriter: what is learnt goes to disk first, then into a new fit, then it is published.
 //
-// Only the (model, GPU type) pairs that got samples are fitted again, with kind "auto". A fit that
-// equals the last one is not a new version. If rows cannot be read back, or the database is damaged
-// beyond its mirror, only what was learnt is lost: the shipped profiles remain in use, and log,
-// metrics and problem() say so. The same holds while the database cannot be opened. At most
-// kMaxLearntModels are learnt or described; a run of a further one is left out and logged. Threads:
-// one.
+// Only the (model, GPU type) pairs that got samples are fitted again, with kind "auto": what a
+// profile has to what was measured, the others to runs, too. A fit that equals the last one is not
+// a new version. If rows cannot be read back, or the database is damaged beyond its mirror, only
+// what was learnt is lost: the shipped profiles remain in use, and log, metrics and problem() say
+// so. The same holds while the database cannot be opened. At most kMaxLearntModels are learnt or
+// described, and at most kMaxModelsOfNamespace of them are names that runs of one namespace
+// brought; a run of a further one is left out, counted and logged. Threads: one.
 //
 // Errors: kUnavailable with the remedy where the database is locked, full or not writable; then
 // nothing of the call was stored.
@@ -28,6 +29,8 @@ namespace slackline::control {
 
 // Beside those of the profiles. A model takes some 14 kB of memory, and every change fits them all.
 inline constexpr std::size_t kMaxLearntModels = 2000;
+// Of them, that are known from the runs of one namespace first, and from no profile or description.
+inline constexpr std::size_t kMaxModelsOfNamespace = kMaxLearntModels / 8;
 
 class ModelWriter {
  public:
@@ -66,6 +69,9 @@ class ModelWriter {
   T readable(Result<T> rows, std::string_view what);
   Status written(const Status& status, std::string_view what);
   Status check_room(const std::string& model) const;
+  Status check_share(const ThroughputSample& run) const;
+  bool is_refused(const ThroughputSample& run);
+  std::vector<ThroughputSample> samples_to_fit(const store::ModelKey& key) const;
   void refit(const std::set<store::ModelKey>& keys, const StopAsked& stop = {});
   void refit(const store::ModelKey& key);
   void keep(const ProfileEntry& entry, LearntPair& pair);
@@ -78,6 +84,7 @@ class ModelWriter {
   Published<Known> known_;
   ModelMeters meters_;
   const Clock& clock_;
+  std::set<std::string> told_;  // namespaces that have all the models of their share
 };
 
 }  // namespace slackline::control
