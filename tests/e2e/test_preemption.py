@@ -5,7 +5,7 @@ import json
 import time
 import unittest
 
-from support.active_case import GPUS_PER_NODE, ActiveCase
+from support.active_case import GPUS_PER_NODE, STOPS, ActiveCase
 from support.daemon import slackline
 from support.objects import waiting_job
 
@@ -118,6 +118,46 @@ class PreemptionTest(PreemptionCase):
         self.cluster.wait(lambda: self.waiting().get("soon") == "WaitsItsTurn", 10, "it to wait its turn")
         self.cluster.wait(lambda: self._finished("soon"), 60, "its turn")
         self.assertEqual(self._stops(), 0)
+
+    def _booked(self):
+        """What the ConfigMap says of each stop, by the Job that was stopped."""
+        book = self.cluster.get("configmap", *STOPS)
+        lines = book["data"]["stops"].splitlines() if book else []
+        return {stop["name"]: stop for stop in map(json.loads, lines)}
+
+    def test_what_a_stop_costs_outlives_the_job_and_the_leader(self):
+        self._fill(duration="60s")
+        self.cluster.apply([self._soon("soon", gpus=GPUS_PER_NODE)])
+        self.cluster.wait_bound("soon", 1, timeout=10)
+        (stopped,) = self._stopped()
+        booked = self._booked()[stopped]
+        self.assertEqual((booked["account"], booked["asker"], booked["stop"]), ("default", "soon", 1))
+        self.assertEqual(booked["uid"], self.cluster.get("job", "default", stopped)["metadata"]["uid"])
+        self.assertGreater(booked["gpuSeconds"], 0)
+        self.cluster.wait(lambda: self._finished("soon"), 30, "it to finish, so that nobody is stopped in vain")
+
+        def spent():
+            return 4 * 3600 - self.daemon.total("slackline_preemption_budget_gpu_seconds", queue="default")
+
+        self.cluster.wait(lambda: abs(spent() - booked["gpuSeconds"]) < 0.01, 10, "the charge, once")
+        self.cluster.kubectl("delete", "job", stopped, "-n", "default")
+        self.daemon.kill()
+        self.start_daemon()
+        self.cluster.wait(lambda: spent() < 4 * 3600, 30, "the first plan")
+        self.assertAlmostEqual(spent(), booked["gpuSeconds"], delta=0.01)
+
+    def test_room_that_is_not_used_bars_its_account(self):
+        self._fill(duration="60s")
+        self.cluster.apply([self._soon("first", gpus=GPUS_PER_NODE)])
+        self.cluster.wait(lambda: self._stops(), 10, "a stop")
+        self.cluster.kubectl("delete", "job", "first", "-n", "default")
+        self.cluster.wait(lambda: self.daemon.total("slackline_stops_in_vain_total") == 1, 5, "it to be noticed")
+        later = ["second", "third"]  # there is room for one of them
+        self.cluster.apply([self._soon(name, gpus=GPUS_PER_NODE) for name in later])
+        self.cluster.wait(lambda: "PreemptionBudgetSpent" in [self.waiting().get(name) for name in later], 4, "the bar")
+        self.assertEqual(self._stops(), 1)
+        self.cluster.wait_bound("second", 1, timeout=20)
+        self.cluster.wait_bound("third", 1, timeout=20)
 
 
 class BudgetTest(PreemptionCase):
