@@ -184,6 +184,7 @@ Status Daemon::Parts::open_portraits() {
   copy = CopyService::make(configuration.store.copy_from,
                            {*portraits, *portrait_query, *journal, *models});
   decisions.portraits = &portraits->known();
+  decisions.books = &books;
   ended_runs.add(
       [to = portraits.get()](const control::EndedRun& ended) { to->add_unmeasured(ended); });
   ended_runs.tell_rollbacks(

@@ -81,6 +81,20 @@ class DepartmentsTest(QueuedCase):
             self.assertEqual(self.job(name)["status"].get("startTime"), since, name)
             self.assertNotIn("slackline.dev/preemptions", self.job(name)["metadata"]["annotations"])
 
+    def test_what_a_task_would_borrow_is_told_when_it_is_created(self):
+        self.give({"vision": "{own: 4, borrow: 4}"})
+        self.apply(job("v1", "vision"))
+        self.wait_bound("v1")
+
+        def told(gpus):
+            return self.cluster.try_create(job("v2", "vision", gpus=gpus), "--dry-run=server")[1]
+
+        self.cluster.wait(lambda: "queue vision would borrow 4 of 4 K80" in told(4), 20, "the warning")
+        self.assertIn("asks for them back", told(4))
+        self.apply(job("v3", "vision"))
+        self.wait_bound("v3")
+        self.cluster.wait(lambda: "share of queue vision has no room for 1 K80 now" in told(1), 20, "the other one")
+
     def test_a_queue_with_a_share_needs_a_right(self):
         kubectl = self.cluster.kubectl
         kubectl("create", "role", "jobs", "--verb=create", "--resource=jobs.batch", "-n", TEAM)

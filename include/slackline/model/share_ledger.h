@@ -18,6 +18,8 @@ struct ShareLine {
   std::int64_t own = 0;  // in use
   std::int64_t borrowed = 0;
   std::int64_t of_pool = 0;
+
+  std::int64_t in_use() const { return own + borrowed + of_pool; }
 };
 
 struct SharedType {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "control/query/queue_rows.h"
+#include "slackline/core/cluster/queue_shares.h"
 
 namespace slackline::control {
 
@@ -74,7 +75,8 @@ void ForecastKeeper::renew(const StopAsked& stop) {
       reader_.expect(*arrivals_.list(), sight.queue), node_names_of(sight));
   if (is_asked(stop)) return;  // queue and book may be empty
   scores_.score(sight, *book);
-  books_.set({book, sight.snapshot->version, arrivals_.list(), scores_.coverage()});
+  books_.set({book, sight.snapshot->version, arrivals_.list(), scores_.coverage(),
+              core::share_ledger(sight.queue, sight.settings->queues, *sight.catalog)});
   size_.set(static_cast<double>(book->size()));
   const auto planner = planner_.get();
   const std::vector<QueueRow> rows = queue_rows(sight, *planner, *book);

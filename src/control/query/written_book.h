@@ -7,6 +7,7 @@
 #include "message/answer_views.h"
 #include "slackline/core/cluster/arrivals.h"
 #include "slackline/core/planning/forecast_book.h"
+#include "slackline/model/share_ledger.h"
 
 namespace slackline::control {
 
@@ -23,6 +24,7 @@ struct WrittenBook {
   // Who is expected to come again, as the book was written; never null.
   std::shared_ptr<const core::ArrivalList> arrivals = std::make_shared<const core::ArrivalList>();
   Coverage coverage{};
+  ShareLedger shares{};  // as they were used then
 };
 
 }  // namespace slackline::control

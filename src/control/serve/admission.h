@@ -18,6 +18,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,8 @@ class Predictor;
 }
 
 namespace slackline::control {
+
+struct WrittenBook;
 
 // Whether this user may `use` something of the group slackline.dev in the namespace.
 enum class UseRight { kGranted, kDenied, kUnknown };
@@ -49,8 +52,9 @@ struct AdmissionFacts : core::Situation {
   std::string urgent_detail{};           // why it is unknown
   UseRight queue = UseRight::kUnknown;   // queues/NAME
   std::string queue_detail{};            // the same
-  std::int64_t max_pending = 0;          // 0 = no limit
-  std::int64_t pending_in_queue = 0;     // tasks of its account that wait, without itself
+  std::shared_ptr<const WrittenBook> book{};  // null: how shares are used is not known
+  std::int64_t max_pending = 0;               // 0 = no limit
+  std::int64_t pending_in_queue = 0;          // tasks of its account that wait, without itself
 };
 
 AdmissionDecision decide_admission(const AdmissionReview& review, AdmissionStage stage,

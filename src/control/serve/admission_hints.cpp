@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "control/query/written_book.h"
 #include "control/serve/admission_scope.h"
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
@@ -12,6 +13,7 @@
 #include "slackline/core/cluster/depends.h"
 #include "slackline/core/cluster/placement_table.h"
 #include "slackline/core/cluster/pod_admission.h"
+#include "slackline/core/cluster/queue_shares.h"
 #include "slackline/core/cluster/resizing.h"
 #include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/planning/gpu_types.h"
@@ -103,6 +105,30 @@ void hint_at_size(const Task& task, const AdmissionFacts& facts, std::vector<std
     hints.push_back(format("{}: {}{}", contract::kResize, text, then));
 }
 
+// Where it starts on what others own, or its share has no room.
+void hint_at_share(const Task& task, const AdmissionFacts& facts, std::vector<std::string>& hints) {
+  if (!facts.book || facts.queues == nullptr) return;
+  const std::string queue = queue_of(task.intent, task.key.ns);
+  TaskIntent intent = task.intent;
+  if (intent.gpu_types.empty() && !intent.any_gpu_type)
+    intent.gpu_types = facts.queues->of(queue, task.key.ns).gpu_types;
+  const std::string& account = facts.queues->account(queue, task.key.ns);
+  const std::int64_t gpus = task.gpus_per_pod * task.pods_wanted;
+  const auto outlook = core::share_outlook(
+      facts.book->shares, account, core::AcceptedTypes(intent, *facts.catalog, task.gpu_resource),
+      facts.snapshot->node_table.types, *facts.catalog, gpus);
+  if (!outlook) return;
+  const std::string shown = printable(account, 64);
+  if (outlook->kind == core::ShareOutlook::kBorrowed)
+    hints.push_back(
+        format("{}: queue {} would borrow {} of {} {}: it may be stopped when their owner asks for "
+               "them back",
+               contract::kGate, shown, outlook->borrowed, gpus, outlook->gpu_type));
+  if (outlook->kind == core::ShareOutlook::kNone)
+    hints.push_back(format("{}: the share of queue {} has no room for {} {} now; it waits",
+                           contract::kGate, shown, gpus, outlook->gpu_type));
+}
+
 }  // namespace
 
 std::string stays_queued(const AdmissionReview& review) {
@@ -149,6 +175,7 @@ std::vector<std::string> find_hints(const AdmissionReview& review, const Admissi
   if (facts.trusted) hint_at_size(task, facts, hints);
   if (facts.trusted) hint_at_deadline(task, facts, hints);
   if (facts.trusted) hint_at_dependencies(task, facts, hints);
+  if (facts.trusted) hint_at_share(task, facts, hints);
   return hints;
 }
 

@@ -49,6 +49,7 @@ class Binder;
 class DecisionLog;
 class ShareAccount;
 struct PlannerView;
+struct WrittenBook;
 struct Settings;
 
 // The share of httpTimeout for the verb itself; the rest is for the network.
@@ -66,6 +67,8 @@ struct DecisionOptions {
   double verb_time_s = 1.6;  // for each verb, waiting for a thread and decoding included
   // Who knows which nodes are slow; null: nobody.
   const Published<PlannerView>* planner = nullptr;
+  // Where the webhook reads how shares are used; null: it says nothing of them.
+  const Published<WrittenBook>* books = nullptr;
 
   core::Situation situation(const Known& known, const cluster::ClusterSource& source,
                             const Clock& clock) const;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "cluster/watch/source.h"
+#include "control/query/written_book.h"
 #include "control/serve/admission.h"
 #include "control/serve/admission_rules.h"
 #include "control/serve/admission_scope.h"
@@ -77,6 +78,7 @@ AdmissionFacts Webhook::gather(const AdmissionReview& review, const ClusterSnaps
   facts.workload_url = door_.url;
   if (door_.ca_pem != nullptr) facts.workload_ca = *door_.ca_pem->get();
   if (authenticator_ != nullptr && needs_proof(review)) facts.nonce = authenticator_->nonce();
+  if (decisions_.books != nullptr) facts.book = decisions_.books->get();
   facts.max_pending =
       settings.queues.of(queue_of(intent_of(review), review.ns), review.ns).max_pending;
   if (const std::string account = queue_to_count(review, facts); !account.empty())

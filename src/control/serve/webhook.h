@@ -2,8 +2,8 @@
 // (admission.h), and does what the mode allows: nothing in shadow mode, warnings in advise mode
 // (what would be refused included), everything in active mode.
 //
-// It asks the API server only whether a user may use the class `urgent`, or a queue that has a
-// share of the GPUs, at most every ten seconds a user and namespace; without an answer these are
+// It asks the API server only whether a user may use the class `urgent`, or a configured
+// queue, at most every ten seconds a user and namespace; without an answer these are
 // refused, and only these.
 //
 // Thread-safety: any method from any thread; answer() may block for cluster::kReviewTimeout_s.

@@ -77,6 +77,37 @@ ShareLine& line_of(Lines& lines, const Shares& shares, const std::string& queue,
   return at->second;
 }
 
+// That this GPU type is of; null: nobody has a share of it.
+const SharedType* shared_type(const ShareLedger& ledger, const GpuType& type,
+                              const GpuCatalog& catalog) {
+  const SharedType* accepts = nullptr;
+  for (const SharedType& each : ledger.types) {
+    if (each.gpu_type == type.str()) return &each;
+    if (accepts == nullptr && AcceptedTypes(GpuType(each.gpu_type), catalog).preference(type))
+      accepts = &each;
+  }
+  return accepts;
+}
+
+ShareLine line_of(const ShareLedger& ledger, const std::string& account, const std::string& type) {
+  for (const ShareLine& line : ledger.lines)
+    if (line.queue == account && line.gpu_type == type) return line;
+  return {};
+}
+
+ShareOutlook outlook_on(const SharedType& type, const ShareLine& used, std::int64_t gpus) {
+  const auto over = [&](std::int64_t in_use) {
+    return std::max<std::int64_t>(0, in_use - used.share.own - used.share.borrow);
+  };
+  const std::int64_t own = std::max<std::int64_t>(0, used.share.own - used.in_use());
+  const std::int64_t of_pool = over(used.in_use() + gpus) - over(used.in_use());
+  ShareOutlook outlook{ShareOutlook::kOwn, type.gpu_type, std::max<std::int64_t>(0, gpus - own)};
+  if (outlook.borrowed > 0) outlook.kind = ShareOutlook::kBorrowed;
+  if (of_pool > 0) outlook.kind = ShareOutlook::kPool;
+  if (of_pool > type.pool - type.pool_in_use) outlook.kind = ShareOutlook::kNone;
+  return outlook;
+}
+
 bool limits_running(const QueueRulebook& rulebook) {
   return rulebook.defaults.max_running > 0 ||
          std::any_of(rulebook.named.begin(), rulebook.named.end(),
@@ -140,6 +171,23 @@ ShareLedger share_ledger(const Queue& queue, const QueueRulebook& rulebook,
   for (auto& [key, line] : lines)
     ledger.lines.push_back(std::move(line));
   return ledger;
+}
+
+std::optional<ShareOutlook> share_outlook(const ShareLedger& ledger, const std::string& account,
+                                          const AcceptedTypes& accepted,
+                                          const std::vector<GpuType>& present,
+                                          const GpuCatalog& catalog, std::int64_t gpus) {
+  std::optional<std::pair<int, ShareOutlook>> best;
+  for (const GpuType& type : present) {
+    const auto preference = accepted.preference(type);
+    if (!preference) continue;
+    const SharedType* shared = shared_type(ledger, type, catalog);
+    if (shared == nullptr) return std::nullopt;
+    ShareOutlook outlook = outlook_on(*shared, line_of(ledger, account, shared->gpu_type), gpus);
+    if (!best || std::pair(outlook.kind, *preference) < std::pair(best->second.kind, best->first))
+      best = {*preference, std::move(outlook)};
+  }
+  return best ? std::optional(std::move(best->second)) : std::nullopt;
 }
 
 std::vector<std::string_view> share_kinds(const Queue& queue) {

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "slackline/base/text.h"
 #include "slackline/core/answers/explain.h"
 #include "slackline/core/cluster/as_planned.h"
 #include "slackline/model/reason.h"
@@ -105,6 +106,37 @@ TEST_F(QueueSharesTest, TheLedgerTellsWhatIsUsedInTheOrderOfTheStarts) {
   EXPECT_EQ(vision.of_pool, 2);
   rulebook_.named.clear();
   EXPECT_TRUE(share_ledger(queue(), rulebook_, catalog_).types.empty());
+}
+
+// Of 16: vision owns 6 and may borrow 4, text owns 6, and 4 are of the pool.
+TEST_F(QueueSharesTest, WhatATaskWouldUseIsToldBeforeItWaits) {
+  const auto told = [&](const std::string& account, std::int64_t gpus,
+                        const std::vector<GpuType>& present = {GpuType("A100")}) {
+    const ShareLedger ledger = share_ledger(queue(), rulebook_, catalog_);
+    const auto found = share_outlook(ledger, account, AcceptedTypes(), present, catalog_, gpus);
+    return found ? format("{} {}", static_cast<int>(found->kind), found->borrowed) : "nothing";
+  };
+  struct Row {
+    const char* account;
+    std::int64_t gpus;
+    const char* idle;
+    const char* beside_eight;  // where vision uses 8
+  };
+  const Row rows[] = {
+      {"vision", 4, "0 0", "2 4"},   {"vision", 6, "0 0", "2 6"}, {"vision", 7, "1 1", "3 7"},
+      {"vision", 10, "1 4", "3 10"}, {"vision", 2, "0 0", "1 2"}, {"vision", 11, "2 5", "3 11"},
+      {"vision", 15, "3 9", "3 15"}, {"text", 6, "0 0", "0 0"},   {"text", 7, "2 1", "2 1"},
+      {"other", 4, "2 4", "2 4"},    {"other", 5, "3 5", "3 5"},
+  };
+  for (const Row& row : rows)
+    EXPECT_EQ(told(row.account, row.gpus), row.idle) << row.account << " " << row.gpus;
+  runs("v0", "vision", 4, "n1", 0);
+  runs("v1", "vision", 4, "n2", 1);
+  for (const Row& row : rows)
+    EXPECT_EQ(told(row.account, row.gpus), row.beside_eight) << row.account << " " << row.gpus;
+  EXPECT_EQ(told("vision", 4, {GpuType("A100"), GpuType("T4")}), "nothing")
+      << "on a T4 no share counts";
+  EXPECT_EQ(told("vision", 4, {}), "nothing");
 }
 
 // Shares that were made smaller stop nobody.

@@ -4,12 +4,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "slackline/core/cluster/queue.h"
 #include "slackline/core/planning/free_gpus.h"
+#include "slackline/core/planning/gpu_types.h"
 #include "slackline/core/planning/shares.h"
 #include "slackline/model/share_ledger.h"
 
@@ -25,6 +27,19 @@ std::shared_ptr<const Shares> make_shares(const QueueRulebook& rulebook,
 // Empty where nobody has a share. Pure: the same queue gives the same ledger.
 ShareLedger share_ledger(const Queue& queue, const QueueRulebook& rulebook,
                          const GpuCatalog& catalog);
+
+// What a task of this account and so many GPUs would use if it started now: on the best of the
+// types that it accepts of those that are `present`, by kind, then by the order of preference.
+struct ShareOutlook {
+  enum Kind : std::uint8_t { kOwn, kBorrowed, kPool, kNone } kind = kOwn;  // kNone: it waits
+  std::string gpu_type;
+  std::int64_t borrowed = 0;  // of its GPUs; those of the pool as well
+};
+// nullopt: of one of them nobody has a share, or none is there.
+std::optional<ShareOutlook> share_outlook(const ShareLedger& ledger, const std::string& account,
+                                          const AcceptedTypes& accepted,
+                                          const std::vector<GpuType>& present,
+                                          const GpuCatalog& catalog, std::int64_t gpus);
 
 // By task: "private" where all GPUs of a run are its queue's own, "pool" where any is of the pool,
 // else "borrowed"; empty where it does not run, or on GPUs that nobody has a share of.
