@@ -19,6 +19,7 @@ inline constexpr std::string_view kGpuTypeAbsent = "GpuTypeAbsent";
 inline constexpr std::string_view kNoNodeFits = "NoNodeFits";
 inline constexpr std::string_view kQuotaExceeded = "QuotaExceeded";
 inline constexpr std::string_view kShareExceeded = "ShareExceeded";
+inline constexpr std::string_view kPoolBusy = "PoolBusy";
 inline constexpr std::string_view kDependencyPending = "DependencyPending";
 inline constexpr std::string_view kDependencyFailed = "DependencyFailed";
 inline constexpr std::string_view kDependencyMissing = "DependencyMissing";
@@ -88,7 +89,7 @@ struct ReasonFact {
   std::string_view meaning;  // a clause for people, without a full stop
 };
 
-inline constexpr std::array<ReasonFact, 61> kReasons = {{
+inline constexpr std::array<ReasonFact, 62> kReasons = {{
     {reason::kWaitsItsTurn, ReasonUse::kWaits, "the GPUs it accepts go to others first"},
     {reason::kGpuTypeAbsent, ReasonUse::kWaits, "no usable node has a GPU of a type it accepts"},
     {reason::kNoNodeFits, ReasonUse::kWaits, "no usable node could take its pods, even empty"},
@@ -96,6 +97,8 @@ inline constexpr std::array<ReasonFact, 61> kReasons = {{
      "a ResourceQuota of its namespace has no room for its pods"},
     {reason::kShareExceeded, ReasonUse::kWaits,
      "its queue uses its share of the GPUs, and the pool is in use"},
+    {reason::kPoolBusy, ReasonUse::kWaits,
+     "its queue has no share of the GPUs, and the pool is in use"},
     {reason::kDependencyPending, ReasonUse::kWaits, "a Job that it depends on has not ended yet"},
     {reason::kDependencyFailed, ReasonUse::kWaits, "a Job that it depends on has failed"},
     {reason::kDependencyMissing, ReasonUse::kWaits, "a Job that it depends on does not exist"},

@@ -163,7 +163,8 @@ class RowMaker {
     if (queue_.state().tasks()[index].menu->empty())
       return type_is_absent(task) ? reason::kGpuTypeAbsent : reason::kNoNodeFits;
     if (no_node_may(index)) return reason::kNoNodeFits;
-    if (!queue_.state().may_use_any(index)) return reason::kShareExceeded;
+    if (const auto share = core::reason_of_shares(queue_.state(), index); !share.empty())
+      return share;
     if (const auto* backoff = backoff_of(task.uid)) return backoff->reason;
     if (!planner_.active) return starts_at_once(task) ? reason::kStartsNow : reason::kWaitsItsTurn;
     if (planner_.denied_room.contains(task.uid)) return reason::kPreemptionBudgetSpent;

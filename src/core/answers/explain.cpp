@@ -6,6 +6,7 @@
 
 #include "slackline/base/text.h"
 #include "slackline/core/cluster/depends.h"
+#include "slackline/core/cluster/queue_shares.h"
 #include "slackline/core/cluster/quota_menu.h"
 #include "slackline/core/cluster/room_wait.h"
 #include "slackline/core/planning/plan.h"
@@ -16,27 +17,17 @@ namespace {
 
 // The worst first.
 constexpr std::array kOrder = {
-    reason::kGpuTypeAbsent,
-    reason::kNoNodeFits,
-    reason::kHeldByUser,
-    reason::kDependencyCycle,
-    reason::kDependencyMissing,
-    reason::kDependencyFailed,
-    reason::kGangCannotScaleUp,
-    reason::kNotLed,
-    reason::kNotAdmitted,
-    reason::kQuotaExceeded,
-    reason::kShareExceeded,
-    reason::kDependencyPending,
-    reason::kStartsNow,
-    reason::kNotKnownHere,
-    reason::kPreemptionBudgetSpent,
-    reason::kNodesLost,
-    reason::kNotBound,
-    reason::kPodsRejected,
-    reason::kNotReplaced,
-    reason::kPodsEnding,
-    reason::kWaitingForPreempted,
+    reason::kGpuTypeAbsent,     reason::kNoNodeFits,
+    reason::kHeldByUser,        reason::kDependencyCycle,
+    reason::kDependencyMissing, reason::kDependencyFailed,
+    reason::kGangCannotScaleUp, reason::kNotLed,
+    reason::kNotAdmitted,       reason::kQuotaExceeded,
+    reason::kShareExceeded,     reason::kPoolBusy,
+    reason::kDependencyPending, reason::kStartsNow,
+    reason::kNotKnownHere,      reason::kPreemptionBudgetSpent,
+    reason::kNodesLost,         reason::kNotBound,
+    reason::kPodsRejected,      reason::kNotReplaced,
+    reason::kPodsEnding,        reason::kWaitingForPreempted,
     reason::kWaitsItsTurn,
 };
 
@@ -54,8 +45,9 @@ class Explainer {
     add_dependencies();
     add_quotas();
     if (auto gpus = lacking_gpus(question_)) blockers_.push_back(*std::move(gpus));
-    if (!question_.queue.state().may_use_any(question_.task))
-      note(reason::kShareExceeded, share_text());
+    if (const auto share = reason_of_shares(question_.queue.state(), question_.task);
+        !share.empty())
+      note(share, share_text());
     if (task_.hindrance) note(task_.hindrance->reason, task_.hindrance->detail);
     add_yield();
     note(first, "");

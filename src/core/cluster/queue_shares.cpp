@@ -6,6 +6,7 @@
 
 #include "slackline/core/planning/gpu_types.h"
 #include "slackline/core/planning/share_parts.h"
+#include "slackline/model/reason.h"
 
 namespace slackline::core {
 namespace {
@@ -188,6 +189,21 @@ std::optional<ShareOutlook> share_outlook(const ShareLedger& ledger, const std::
       best = {*preference, std::move(outlook)};
   }
   return best ? std::optional(std::move(best->second)) : std::nullopt;
+}
+
+std::string_view reason_of_shares(const PlanState& state, TaskIndex task) {
+  if (state.may_use_any(task)) return {};
+  const Shares& shares = *state.shares().shares();
+  const PlanTask& of = state.tasks()[task];
+  const bool has_rules = of.queue < shares.of_queue.size();
+  const std::int64_t most = has_rules ? shares.of_queue[of.queue].max_running : 0;
+  if (most > 0 && state.shares().running(of.queue) >= most) return reason::kShareExceeded;
+  const bool has_share =
+      std::any_of(of.menu->all.begin(), of.menu->all.end(), [&](const Choice& choice) {
+        const std::uint32_t type = shares.type_of_pool[choice.pool];
+        return type != Shares::kNoType && shares.share(of.queue, type) != GpuShare{};
+      });
+  return has_share ? reason::kShareExceeded : reason::kPoolBusy;
 }
 
 std::vector<std::string_view> share_kinds(const Queue& queue) {

@@ -41,6 +41,10 @@ std::optional<ShareOutlook> share_outlook(const ShareLedger& ledger, const std::
                                           const std::vector<GpuType>& present,
                                           const GpuCatalog& catalog, std::int64_t gpus);
 
+// Why the shares let a task start nowhere, whether there is room or not: ShareExceeded, or PoolBusy
+// where its queue has a share of no type that it accepts. Empty: they do let it.
+std::string_view reason_of_shares(const PlanState& state, TaskIndex task);
+
 // By task: "private" where all GPUs of a run are its queue's own, "pool" where any is of the pool,
 // else "borrowed"; empty where it does not run, or on GPUs that nobody has a share of.
 std::vector<std::string_view> share_kinds(const Queue& queue);
