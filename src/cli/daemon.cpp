@@ -46,6 +46,7 @@
 #include "http/routes/api_routes.h"
 #include "http/routes/extender_routes.h"
 #include "http/routes/health_routes.h"
+#include "http/routes/node_routes.h"
 #include "http/routes/openapi.h"
 #include "http/routes/page_routes.h"
 #include "http/routes/pages.h"
@@ -311,6 +312,7 @@ void Daemon::Parts::refresh_metrics() {
 // REST, of whichever listener.
 void Daemon::Parts::lay_api_routes(http::Router& router, const config::ListenerSettings& door) {
   http::add_api_routes(router, *queries, pages);
+  http::add_node_routes(router, *queries, *queue, pages);
   http::add_queue_routes(router, *queue, pages);
   // Only who passed a guard has rights to be asked about.
   http::add_answer_routes(

@@ -41,6 +41,8 @@ struct QueueRow {
   std::string reason;  // why it waits; empty = it has a plan, and room for it
   // Of a run whose queue has a share of its GPU type: "private", "borrowed" or "pool"; else empty.
   std::string_view share{};
+  std::string_view
+      spared{};  // of a run: why it is not stopped for others (spared.h); empty: it may
   double created_s = 0;
   double age_s = 0;  // since then
   std::optional<double> deadline_s;

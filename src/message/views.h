@@ -70,6 +70,8 @@ struct GpuOccupantView {
   // How the pod came there: "plan" of Slackline; "scheduler", the kube-scheduler that asks
   // Slackline; "other", another one; "held": it is not there yet.
   std::string by;
+  std::string_view
+      spared{};  // of a pod: why it is not stopped for others (spared.h); empty: it may
 };
 
 // GET /v1/nodes: a node as it is in the snapshot, and what is computed of its GPUs.

@@ -8,6 +8,7 @@
 #include "slackline/model/pod.h"
 #include "slackline/model/portrait.h"
 #include "slackline/model/sample.h"
+#include "slackline/model/spared.h"
 #include "slackline/model/task.h"
 #include "slackline/model/task_intent.h"
 #include "slackline/model/verdict.h"
@@ -232,6 +233,17 @@ std::string_view to_string(TaskKind kind) {
 
 std::string_view to_string(TaskState state) {
   return kTaskStates.at(static_cast<std::size_t>(state)).name;
+}
+
+std::string_view to_string(Spared spared) {
+  return kSpared.at(static_cast<std::size_t>(spared)).code;
+}
+
+std::vector<std::string_view> spared_codes() {
+  std::vector<std::string_view> codes;
+  for (const SparedFact& fact : kSpared)
+    if (fact.spared != Spared::kNo) codes.push_back(fact.code);
+  return codes;
 }
 
 std::vector<std::string_view> task_state_names() {

@@ -33,6 +33,10 @@ constexpr auto kListed = std::to_array<ListedMetric>({
      "GPUs that the runs of a queue use: own, borrowed, or of the pool; of types of which a queue "
      "has a share.",
      "`use=\"borrowed\"` where owners wait ([shares](OPERATIONS.md#shares-of-the-gpus))"},
+    {"slackline_spared_gpus", MetricKind::kGauge, "reason",
+     "GPUs of runs that are not stopped so that others start, by reason.",
+     "`DisruptionBudget`, `ApiRefused` above zero for long "
+     "([what is never stopped](RELIABILITY.md#what-is-not-stopped))"},
     {"slackline_unreviewed_jobs", MetricKind::kGauge, "",
      "Unfinished Jobs that the webhook should have queued since this replica leads, and has not "
      "seen.",

@@ -23,6 +23,7 @@ class QueueMeters {
   obs::Gauge at_risk_;
   obs::Gauge late_;
   obs::Gauge could_start_;
+  std::map<std::string, obs::Gauge, std::less<>> spared_;  // GPUs by reason: each from the start
 };
 
 }  // namespace slackline::control

@@ -15,6 +15,7 @@
 #include "slackline/core/cluster/resizing.h"
 #include "slackline/core/cluster/room_wait.h"
 #include "slackline/core/cluster/run_progress.h"
+#include "slackline/core/cluster/spared_runs.h"
 #include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/planning/gpu_types.h"
 #include "slackline/model/reason.h"
@@ -66,7 +67,8 @@ class RowMaker {
         book_(book),
         room_waits_(*sight.snapshot, sight.queue, sight.now_s),
         resizer_(*sight.snapshot, sight.options),
-        shares_(core::share_kinds(sight.queue)) {}
+        shares_(core::share_kinds(sight.queue)),
+        spared_(core::spared_runs(*sight.snapshot, sight.options, sight.queue, sight.policy)) {}
 
   std::vector<QueueRow> make() {
     std::vector<QueueRow> rows;
@@ -87,6 +89,7 @@ class RowMaker {
     const core::PlacementMenu& menu = *queue_.state().tasks()[index].menu;
     QueueRow row = as_written(task, sight_.now_s);
     row.share = shares_[index];
+    row.spared = to_string(spared_[index]);
     if (task.deadline_s && task.length_known() && !menu.empty())
       row.slack_s = *task.deadline_s - sight_.now_s - queue_.state().fastest_lat_s(index);
     row.nodes = nodes_of(task);
@@ -274,6 +277,7 @@ class RowMaker {
   const core::RoomWaits room_waits_;
   const core::Resizer resizer_;
   const std::vector<std::string_view> shares_;  // by task
+  const std::vector<Spared> spared_;            // by task
   std::map<const core::EligibleNodes*, bool> barred_;
 };
 

@@ -25,6 +25,7 @@
 #include "slackline/core/cluster/quota_menu.h"
 #include "slackline/core/cluster/room.h"
 #include "slackline/core/cluster/run_progress.h"
+#include "slackline/core/cluster/spared_runs.h"
 #include "slackline/core/cluster/task_family.h"
 #include "slackline/core/planning/deadline.h"
 #include "slackline/model/reason.h"
@@ -60,13 +61,6 @@ constexpr double kHaltsWithin_s = 10;
 
 bool was_stopped(const QueueTask& task) {
   return task.evictions > 0 || (task.job && task.job->preemptions);
-}
-
-// A pod by itself that comes back once it was evicted.
-bool runs_alone(const QueueTask& task) {
-  if (task.job || !task.is_planned() || task.bound.size() != 1) return false;
-  const Pod& pod = *task.bound.front();
-  return is_replaced(pod) && !pod.deleting && !pod.terminal() && !pod.disruption;
 }
 
 // Unique keys for policies to tell equals apart: who was stopped before goes before who was not.
@@ -233,7 +227,8 @@ class QueueMaker {
       described.preemptible = may_be_stopped(task);
       const bool comes_back = task.kind == TaskKind::kPod && is_replaced(*task.member);
       described.keeps_gpus = !rules_of(task).preemptible || !(task.job || comes_back);
-      described.can_give_back = options_.may_stop && can_be_stopped(task);
+      described.can_give_back =
+          options_.may_stop && spared_as_run(task, options_.stop_book) == Spared::kNo;
       if (task.plan) describe_notice(task, described);
       if (task.plan && options_.near_ends != nullptr)
         described.near_end_since_s =
@@ -289,14 +284,8 @@ class QueueMaker {
   }
 
   bool may_be_stopped(const QueueTask& task) const {
-    return options_.may_stop && rules_of(task).preemptible && can_be_stopped(task) &&
-           disruptions_.allow(task.bound);
-  }
-
-  bool can_be_stopped(const QueueTask& task) const {
-    if (task.job && task.job->is_calibration()) return false;  // it is ended before any is stopped
-    const bool refused = options_.stop_book && options_.stop_book->refused.contains(task.uid);
-    return !refused && (runs_alone(task) || runs_as_planned(task));
+    return options_.may_stop &&
+           spared_for_others(task, rules_of(task), options_.stop_book, disruptions_) == Spared::kNo;
   }
 
   // Few ask where none waits.

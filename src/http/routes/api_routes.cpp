@@ -29,10 +29,6 @@ Response get_cluster(const control::Queries& queries, Pages&, const Request& req
   return one(request, wire::encode_one(view), wire::text_of(view));
 }
 
-Response list_nodes(const control::Queries& queries, Pages& pages, const Request& request) {
-  return arranged<ListedNode>(request, pages, [&] { return queries.nodes(); });
-}
-
 Response list_tasks(const control::Queries& queries, Pages& pages, const Request& request) {
   return arranged<ListedTask>(request, pages,
                               [&] { return queries.tasks(given(request, "namespace")); });
@@ -151,13 +147,6 @@ void add_cluster_route(Router& router, const Bind& bind) {
 
 template <class Bind>
 void add_task_routes(Router& router, const Bind& bind) {
-  router.add(
-      {.method = "GET",
-       .pattern = "/v1/nodes",
-       .handler = bind(list_nodes),
-       .parameters = arranged_parameters<ListedNode>(),
-       .operation = answers_list<ListedNode>("listNodes", "Nodes with their GPUs: used, held, free",
-                                             "A page of nodes", {{503}, list_is_gone()})});
   router.add({.method = "GET",
               .pattern = "/v1/tasks",
               .handler = bind(list_tasks),

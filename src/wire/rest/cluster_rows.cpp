@@ -1,4 +1,5 @@
 // The cluster, its GPU pools and its nodes.
+#include "slackline/model/spared.h"
 #include "wire/rest/cell_text.h"
 #include "wire/rest/rows.h"
 
@@ -26,6 +27,13 @@ auto gpus_shown(std::int64_t GpuUseView::* amount) {
 template <class T>
 auto of_node(T Node::* field) {
   return [field](const ListedNode& row) -> const T& { return row.node().*field; };
+}
+
+std::int64_t spared_gpus(const ListedNode& row) {
+  std::int64_t gpus = 0;
+  for (const GpuOccupantView& occupant : row.occupants)
+    if (!occupant.spared.empty()) gpus += occupant.gpus;
+  return gpus;
 }
 
 std::string node_state(const ListedNode& row) {
@@ -125,6 +133,11 @@ const Columns<GpuOccupantView>& columns<GpuOccupantView>() {
             "plan: Slackline planned it; scheduler: kube-scheduler placed it, asking Slackline; "
             "other: another scheduler placed it; held: promised, not bound")
               .one_of({"plan", "scheduler", "other", "held"}),
+          C(
+              "spared", [](const GpuOccupantView& one) { return if_any(std::string(one.spared)); },
+              "Why its run is not stopped so that others start: as in the queue; absent: it may "
+              "be, or it is not there yet")
+              .one_of(spared_codes()),
       }};
   return kColumns;
 }
@@ -146,6 +159,9 @@ const Columns<ListedNode>& columns<ListedNode>() {
           C::only_cell(">USED", gpus_shown(&GpuUseView::used)),
           C::only_cell(">HELD", gpus_shown(&GpuUseView::held)),
           C::only_cell(">FREE", gpus_shown(&GpuUseView::free)),
+          C("sparedGpus", spared_gpus, "In runs that are not stopped so that others start")
+              .cell(">SPARED")
+              .wide(),
           C::only_cell("STATE", node_state),
           C("cpuMilliAllocatable", [](Listed row) { return row.node().allocatable.cpu_milli; }),
           C("cpuMilliUsed", [](Listed row) { return row.state->used.cpu_milli; }),

@@ -7,6 +7,7 @@
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
 #include "slackline/model/reason.h"
+#include "slackline/model/spared.h"
 #include "slackline/model/task.h"
 #include "wire/rest/rows.h"
 
@@ -150,6 +151,13 @@ QueueColumns who_waits() {
           "pool's; "
           "absent: nobody has a share of that type")
           .one_of({"private", "borrowed", "pool"}),
+      C(
+          "spared", [](Row row) { return if_any(std::string(row.spared)); },
+          "Of a run: why it is not stopped so that others start, whoever asks; absent: it may be, "
+          "if that pays. Docs: RELIABILITY.md")
+          .one_of(spared_codes())
+          .cell("~SPARED")
+          .wide(),
       C(
           "reason", [](Row row) { return if_any(row.reason); },
           "Why it waits: docs/reasons/CODE.md")

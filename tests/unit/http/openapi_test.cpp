@@ -16,6 +16,7 @@
 #include "control/query/written_book.h"
 #include "http/routes/api_routes.h"
 #include "http/routes/health_routes.h"
+#include "http/routes/node_routes.h"
 #include "support/cluster_builder.h"
 #include "support/fake_clock.h"
 #include "support/fake_cluster.h"
@@ -47,6 +48,7 @@ class OpenApiTest : public test::PlanningFixture {
     queue_ = std::make_unique<control::QueueQuery>(options_, models_->known(), source_, planner_,
                                                    books_, clock_);
     add_api_routes(router_, *queries_, pages_);
+    add_node_routes(router_, *queries_, *queue_, pages_);
     add_queue_routes(router_, *queue_, pages_);
     answers_ = std::make_unique<control::AnswerQuery>(options_, models_->known(), source_, planner_,
                                                       books_, clock_);

@@ -10,6 +10,7 @@
 
 #include "options.h"
 #include "planning.h"
+#include "stop_rules.h"
 
 namespace slackline::core {
 
@@ -21,6 +22,18 @@ struct PolicyKind {
   std::vector<std::string_view> variants;
   // kInvalidArgument: a wrong option. The variants must be among the above.
   std::function<Result<std::shared_ptr<const PolicyRule>>(Texts variants, Texts assignments)> make;
+};
+
+// Every rule of a policy is one.
+class StoppingRule : public PolicyRule {
+ public:
+  virtual std::optional<StopRules> stop_rules() const = 0;  // nullopt: it stops nobody
+
+  std::optional<StopLimits> stop_limits() const final {
+    const auto rules = stop_rules();
+    if (!rules) return std::nullopt;
+    return StopLimits{.protect_s = rules->protect_s, .most_stops = rules->most_stops};
+  }
 };
 
 template <class O>
@@ -40,11 +53,11 @@ struct PolicySpec {
   O preset{};
   bool (*preempts)(const O& options) = nullptr;  // null: never
   std::optional<LossBudget> (*budget)(const O& options) = nullptr;
-  StopLimits (*limits)(const O& options) = nullptr;  // of one that preempts; null: the usual ones
+  StopRules (*stops)(const O& options) = nullptr;  // of one that preempts; null: the usual ones
 };
 
 template <class O>
-class SpecifiedRule final : public PolicyRule {
+class SpecifiedRule final : public StoppingRule {
  public:
   SpecifiedRule(const PolicySpec<O>& spec, O options) : spec_(spec), options_(std::move(options)) {}
 
@@ -53,9 +66,9 @@ class SpecifiedRule final : public PolicyRule {
   std::optional<LossBudget> budget() const override {
     return spec_.budget != nullptr ? spec_.budget(options_) : std::nullopt;
   }
-  std::optional<StopLimits> stop_limits() const override {
+  std::optional<StopRules> stop_rules() const override {
     if (!preempts()) return std::nullopt;
-    return spec_.limits != nullptr ? spec_.limits(options_) : StopLimits{};
+    return spec_.stops != nullptr ? spec_.stops(options_) : StopRules{};
   }
   std::vector<PolicyOption> options() const override {
     return list_options(spec_.options, options_);

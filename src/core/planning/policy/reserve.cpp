@@ -156,8 +156,7 @@ class Reserve {
 
   // A call that starts very many tasks leaves this to the next one.
   void make_room(PlanSheet& sheet) {
-    const StopRules rules{options_.protect_s, options_.most_stops, true, true};
-    CheckedStops stops(planning_, rules, options_.budget(), price());
+    CheckedStops stops(planning_, options_.stop_rules(), options_.budget(), price());
     int asked = 0;
     const auto makes = [&](const Seeker& who) {
       if (sheet.placed().size() > kMostReplanned || asked++ >= kMostAskers) return false;
@@ -237,7 +236,7 @@ PolicyKind reserve_kind() {
        .options = kReserveOptions,
        .preempts = [](const ReserveOptions& options) { return options.preemption; },
        .budget = [](const ReserveOptions& options) { return options.budget(); },
-       .limits = [](const ReserveOptions& options) { return options.limits(); }});
+       .stops = [](const ReserveOptions& options) { return options.stop_rules(); }});
 }
 
 }  // namespace slackline::core

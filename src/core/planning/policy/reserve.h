@@ -6,6 +6,7 @@
 
 #include "planning.h"
 #include "slackline/base/duration.h"
+#include "stop_rules.h"
 
 namespace slackline::core {
 
@@ -25,7 +26,9 @@ struct ReserveOptions {
     if (!budget_gpu_h) return std::nullopt;
     return LossBudget{*budget_gpu_h * kHour_s, budget_share};
   }
-  StopLimits limits() const { return {.protect_s = protect_s, .most_stops = most_stops}; }
+  StopRules stop_rules() const {
+    return {protect_s, most_stops, /*spare_ends=*/true, /*learn=*/true};
+  }
 };
 
 void serve_reserve(Planning& planning, const ReserveOptions& options);

@@ -109,7 +109,7 @@ PolicyKind savable(std::string_view name, const Savable& preset) {
                            .preset = preset,
                            .preempts = [](const Savable& options) { return options.preempts(); },
                            .budget = [](const Savable& options) { return options.budget(); },
-                           .limits = [](const Savable& options) { return options.limits(); }});
+                           .stops = [](const Savable& options) { return options.stop_rules(); }});
 }
 
 Savable preempting() {

@@ -49,7 +49,6 @@ struct SavableOptions {
     return LossBudget{*budget_gpu_h * kHour_s, budget_share};
   }
   StopRules stop_rules() const { return {protect_s, max_preempts, spare_ends, learn}; }
-  StopLimits limits() const { return {.protect_s = protect_s, .most_stops = max_preempts}; }
   bool preempts() const { return preempt != Preempt::kNever; }
 };
 

@@ -27,14 +27,16 @@ double protect_s(const StopRules& rules, bool urgent) {
   return urgent ? std::min(kLeastRun_s, rules.protect_s) : rules.protect_s;
 }
 
-bool may_stop(const PlanState& state, TaskIndex run, double now_s, const StopRules& rules,
-              bool urgent) {
+Spared spared_by(const PlanState& state, TaskIndex run, double now_s, const StopRules& rules,
+                 bool urgent) {
   const TaskProgress& progress = state.progress(run);
   const PlanTask& task = state.tasks()[run];
-  return task.preemptible && task.qos != QosClass::kUrgent && !progress.run.promoted &&
-         progress.stops < rules.most_stops &&
-         now_s - progress.run.started_s >= protect_s(rules, urgent) &&
-         !is_near_end(state, run, now_s, rules, urgent);
+  if (!task.preemptible) return Spared::kNotPreemptible;
+  if (task.qos == QosClass::kUrgent) return Spared::kUrgent;
+  if (progress.run.promoted) return Spared::kGuaranteed;
+  if (progress.stops >= rules.most_stops) return Spared::kStoppedOften;
+  if (now_s - progress.run.started_s < protect_s(rules, urgent)) return Spared::kProtected;
+  return is_near_end(state, run, now_s, rules, urgent) ? Spared::kNearItsEnd : Spared::kNo;
 }
 
 bool spares_owners(const PlanState& state, TaskIndex run, TaskIndex asker, const Choice& wanted) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "slackline/core/planning/plan_state.h"
+#include "slackline/model/spared.h"
 
 namespace slackline::core {
 
@@ -14,8 +15,13 @@ struct StopRules {
 
 // Of this rule, against an urgent asker or another one.
 double protect_s(const StopRules& rules, bool urgent);
-bool may_stop(const PlanState& state, TaskIndex run, double now_s, const StopRules& rules,
-              bool urgent);
+// kNo: it may be stopped. The whole rule but for what depends on the asker besides that.
+Spared spared_by(const PlanState& state, TaskIndex run, double now_s, const StopRules& rules,
+                 bool urgent);
+inline bool may_stop(const PlanState& state, TaskIndex run, double now_s, const StopRules& rules,
+                     bool urgent) {
+  return spared_by(state, run, now_s, rules, urgent) == Spared::kNo;
+}
 
 // Not of a queue that uses no more than it owns, for somebody of another queue who would use more:
 // it would ask back at once.
