@@ -27,7 +27,7 @@ class SparedPods {
         return at->second;
     if (pod.owner)
       if (const auto at = by_uid_.find(pod.owner->uid); at != by_uid_.end()) return at->second;
-    return to_string(Spared::kUnplanned);
+    return to_string(pod.deleting ? Spared::kEnding : Spared::kUnplanned);
   }
 
  private:

@@ -52,7 +52,9 @@ ListedNode a_node() {
     state.pods.push_back(std::make_shared<const Pod>(
         test::a_pod(format("team/a-{}", i)).gpus(i < 2 ? 1 : 0).build()));
   return {std::make_shared<const NodeState>(state),
-          {{"nvidia.com/gpu", "whole", 8, 5, 1, 2}, {"nvidia.com/mig-1g", "mig", 7, 1, 0, 6}}};
+          {{"nvidia.com/gpu", "whole", 8, 5, 1, 2}, {"nvidia.com/mig-1g", "mig", 7, 1, 0, 6}},
+          {{"team/a", "team/a-0", "nvidia.com/gpu", 1, "plan", "Protected"},
+           {"team/a", "team/a-1", "nvidia.com/gpu", 1, "plan"}}};
 }
 
 ListedNode an_unreadable_node() {
@@ -249,6 +251,7 @@ QueueRow a_waiting_task() {
 QueueRow a_planned_task() {
   QueueRow row;
   row.share = "borrowed";
+  row.spared = "DisruptionBudget";
   row.key = {"team", "planned"};
   TaskIntent intent;
   intent.qos_class = QosClass::kUrgent;
