@@ -11,7 +11,7 @@ namespace slackline::core {
 // urgent; one that is urgent waits for no more than 60 s of `protect`. What depends on the asker is
 // not among them: whether it gains by the stop, what its queue may make others lose or whether it
 // is barred, the notice that the run is given, the deadline of the run, shares, and to whom the run
-// is promised. Nor is giving back what a queue borrowed (docs/decisions/0048).
+// is promised. Nor is giving back what a queue borrowed (docs/decisions/0048-owners-ask-back.md).
 Spared spared_by(const Policy& policy, const PlanState& state, TaskIndex run, double now_s);
 
 }  // namespace slackline::core
