@@ -100,6 +100,25 @@ TEST_F(ActuatorTest, APodThatIsNotEvictedIsSparedForAWhile) {
   EXPECT_TRUE(actuator_.overlaid(snapshot_).refused.empty());
 }
 
+// Nobody knows whether it has happened: two budgets for one pod are a 500, too.
+TEST_F(ActuatorTest, F25AnEvictionThatFailsReleasesNobodyIntoItsRoom) {
+  refused_ = ErrorCode::kUnavailable;
+  const OwnWrite evicted = evict("web");
+  OwnWrite into_its_room = release("c", {});
+  into_its_room.after.push_back(evicted.target.uid);
+  EXPECT_EQ(actuator_.perform({evicted, into_its_room}), 2U);
+  EXPECT_TRUE(actuator_.send_next());
+  EXPECT_FALSE(actuator_.send_next()) << "the release is dropped with it";
+  EXPECT_FALSE(is_released("c"));
+  EXPECT_EQ(actuator_.overlaid(snapshot_).refused, std::unordered_set<Uid>{evicted.target.uid});
+  const auto is_evicted = [&] {
+    return actuator_.overlaid(snapshot_).snapshot->node(0).pods.front()->deleting;
+  };
+  EXPECT_TRUE(is_evicted()) << "for all that is known";
+  clock_.advance(11);
+  EXPECT_FALSE(is_evicted());
+}
+
 TEST_F(ActuatorTest, AnEvictionIsLaidOverUntilItIsSeen) {
   actuator_.perform({evict("web")});
   const auto is_evicted = [&] {
