@@ -10,6 +10,7 @@ from support.objects import waiting_job
 PROTECT_S = 3
 LONG = {"slackline.dev/expected-duration": "10m", "slackline.dev/checkpoint-interval": "1s"}
 SOON = {"slackline.dev/expected-duration": "20s"}
+WHY = "NotPreemptible"
 
 
 class PreemptibleTest(ActiveCase):
@@ -31,6 +32,10 @@ class PreemptibleTest(ActiveCase):
         time.sleep(3)  # in which nothing may happen
         self.assertEqual(self.bound("long"), 1)
         self.assertNotIn("slackline.dev/preemptions", self._notes("long"))
+        self.assertEqual({row["name"]: row.get("spared") for row in self.queue()}, {"long": WHY, "soon": None})
+        nodes = json.loads(self.daemon.get("/v1/nodes")[1])["items"]
+        self.assertEqual(sum(node["sparedGpus"] for node in nodes), GPUS_PER_NODE)
+        self.assertEqual(self.daemon.total("slackline_spared_gpus", reason=WHY), GPUS_PER_NODE)
 
         settings = self.daemon.config.read_text().replace("preemptible: false", "preemptible: true")
         self.daemon.config.write_text(settings)
