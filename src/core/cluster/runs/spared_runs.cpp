@@ -53,7 +53,7 @@ std::vector<Spared> spared_runs(const ClusterSnapshot& snapshot, const QueueOpti
   const auto of_run = [&](TaskIndex index) {
     const QueueTask& run = queue.task(index);
     if (!options.may_stop) return Spared::kStopsNobody;
-    const QueueRules& rules = rulebook.of(queue_of(*run.intent, run.key.ns));
+    const QueueRules& rules = rulebook.of(queue_of(*run.intent, run.key.ns), run.key.ns);
     const Spared spared = spared_for_others(run, rules, options.stop_book, disruptions);
     if (spared != Spared::kNo) return spared;
     if (queue.state().progress(index).phase != TaskPhase::kRunning) return Spared::kNotAsPlanned;
