@@ -44,12 +44,9 @@ class SparedTest : public test::PlanningFixture {
   ClusterSnapshot cluster() const {
     const double now_s = clock_.wall_s();
     const auto job = [&](const std::string& name, const std::string& node, double for_s) {
-      return a_job(name)
-          .gpus(2)
-          .managed()
-          .planned({node}, "plan-" + name)
-          .created(now_s - for_s)
-          .started(now_s - for_s);
+      auto made = a_job(name).gpus(2).managed().planned({node}, "plan-" + name);
+      made.intent().expected_duration_s = 36000;
+      return made.created(now_s - for_s).started(now_s - for_s);
     };
     const auto its_pod = [&](const std::string& name, const std::string& node, double for_s) {
       return a_pod(name + "-0").of_job(name).gpus(2).on(node).started(now_s - for_s);
