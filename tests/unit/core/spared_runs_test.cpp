@@ -48,8 +48,15 @@ class SparedRunsTest : public testing::Test {
 
   std::vector<Spared> all_spared(const std::string& policy = kPolicy) {
     const ClusterSnapshot now = world_.snapshot();
-    return spared_runs(now, planner_.options(world_.now_s()), planner_.queue(now, world_.now_s()),
-                       *parse_policy(policy));
+    const Queue queue = planner_.queue(now, world_.now_s());
+    std::vector<Spared> all =
+        spared_runs(now, planner_.options(world_.now_s()), queue, *parse_policy(policy));
+    for (TaskIndex task = 0; task < queue.size(); ++task)
+      if (queue.task(task).plan && all[task] != Spared::kStopsNobody)
+        EXPECT_EQ(queue.state().tasks()[task].preemptible,
+                  all[task] == Spared::kNo || all[task] > Spared::kDisruptionBudget)
+            << "what a plan reads of it: " << to_string(all[task]);
+    return all;
   }
   // Of the only task.
   Spared spared(const std::string& policy = kPolicy) {
@@ -164,6 +171,16 @@ TEST_F(SparedRunsTest, AQueueThatIsNotPreemptible) {
   rules_.defaults.preemptible = false;
   planner_.follow(&rules_);
   run(job());
+  expect_spared(Spared::kNotPreemptible);
+}
+
+// A queue that nobody configured counts for its namespace.
+TEST_F(SparedRunsTest, ANamespaceThatIsNotPreemptible) {
+  rules_.named["default"].preemptible = false;
+  planner_.follow(&rules_);
+  JobBuilder invented = job();
+  invented.intent().queue = "invented";
+  run(invented);
   expect_spared(Spared::kNotPreemptible);
 }
 
