@@ -294,13 +294,45 @@ void read_shares(Section& section, QueueRules& rules) {
     });
 }
 
+std::int64_t own_of(const QueueRules& rules, const std::string& type) {
+  std::int64_t gpus = 0;
+  for (const auto& [name, share] : rules.shares)
+    if (to_lower(name) == to_lower(type)) gpus += share.own;
+  return gpus;
+}
+
+// A parent stands before its children, so `queues` has it, and the children that were read before.
+void check_parent(Section& item, const QueueRules& rules, const QueueRulebook& queues) {
+  const auto parent = queues.named.find(rules.parent);
+  const std::string shown = printable(rules.parent, 64);
+  if (parent == queues.named.end())
+    return item.problem("parent", format("queue {} is not given before", shown),
+                        "it must be a queue of this list that stands above its children");
+  if (!parent->second.parent.empty())
+    return item.problem("parent", format("queue {} has a parent itself", shown),
+                        "there is one level: name the parent of that, or none");
+  for (const auto& [type, share] : rules.shares) {
+    std::int64_t gpus = share.own;
+    for (const auto& [name, other] : queues.named)
+      if (other.parent == rules.parent) gpus += own_of(other, type);
+    const std::int64_t most = own_of(parent->second, type);
+    if (gpus > most)
+      item.problem("shares",
+                   format("the children of queue {} own {} {} and the queue itself {}", shown, gpus,
+                          printable(type, 64), most),
+                   "what a parent owns has to cover what its children own");
+  }
+}
+
 // Keys that a queue leaves out are as in `queue`.
 void read_queue(Section& item, QueueRulebook& queues) {
   std::string name;
   item.text("name", name);
   QueueRules rules = queues.defaults;
   read_rules(item, rules);
+  item.text("parent", rules.parent);
   item.section("shares", [&](Section& s) { read_shares(s, rules); });
+  if (!rules.parent.empty()) check_parent(item, rules, queues);
   if (name.empty())
     item.problem("name", "is \"\"",
                  "it must be a queue: a value of slackline.dev/queue, or a namespace");

@@ -40,6 +40,8 @@ struct QueueRules {
   std::map<std::string, GpuShare, std::less<>> shares{};  // by GPU type as written
   // That its tasks wait, at most, for the runs that use what it owns.
   double give_back_within_s = kDefaultGiveBack_s;
+  // Another queue, which has none: what both and its other children use is bounded by its shares.
+  std::string parent{};
   // In order of preference, of tasks that name none; empty: any.
   std::vector<GpuType> gpu_types{};
 

@@ -12,9 +12,10 @@ namespace slackline {
 // What a queue uses of one GPU type. Runs take what is left in the order of their starts: of the
 // queue's own, then borrowed, as far as others leave theirs idle, then of the pool.
 struct ShareLine {
-  std::string queue;  // its account; empty: pods that Slackline did not plan
+  std::string queue;     // its account; empty: pods that Slackline did not plan
+  std::string parent{};  // a queue with children: itself; empty: neither child nor parent
   std::string gpu_type;
-  GpuShare share{};
+  GpuShare share{};      // of a parent: `own` is what its children do not own
   std::int64_t own = 0;  // in use
   std::int64_t borrowed = 0;
   std::int64_t of_pool = 0;

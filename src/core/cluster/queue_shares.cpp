@@ -51,13 +51,58 @@ class NamedTypes {
   std::vector<std::string> types_;
 };
 
-QueueShare share_of(const QueueRules& rules, const NamedTypes& names) {
-  QueueShare share{rules.max_running, rules.give_back_within_s,
-                   std::vector<GpuShare>(names.types().size())};
+// A parent and its children, each named; a group for each parent, in the order of names.
+class Families {
+ public:
+  explicit Families(const QueueRulebook& rulebook) : rulebook_(rulebook) {
+    for (const auto& [queue, rules] : rulebook.named)
+      if (!rules.parent.empty()) groups_.emplace(rules.parent, 0);
+    std::uint32_t next = 0;
+    for (auto& [parent, group] : groups_)
+      group = next++;
+  }
+
+  const std::map<std::string, std::uint32_t>& groups() const { return groups_; }
+  // Of both, the parent's name; empty: neither.
+  std::string parent_of(const std::string& queue) const {
+    const std::string& parent = rulebook_.of(queue).parent;
+    if (!parent.empty()) return parent;
+    return groups_.contains(queue) ? queue : std::string();
+  }
+  bool is_child(const std::string& queue, const std::string& parent) const {
+    return rulebook_.of(queue).parent == parent;
+  }
+
+ private:
+  const QueueRulebook& rulebook_;
+  std::map<std::string, std::uint32_t> groups_;
+};
+
+std::vector<GpuShare> written_share(const QueueRules& rules, const NamedTypes& names) {
+  std::vector<GpuShare> share(names.types().size());
   for (const auto& [name, of_type] : rules.shares) {
-    GpuShare& sum = share.of_types[names.of(name)];
-    sum.own += of_type.own;
-    sum.borrow += of_type.borrow;
+    share[names.of(name)].own += of_type.own;
+    share[names.of(name)].borrow += of_type.borrow;
+  }
+  return share;
+}
+
+// Of a parent's own tasks: what its children do not own.
+QueueShare share_of(const std::string& queue, const QueueRulebook& rulebook,
+                    const Families& families, const NamedTypes& names) {
+  const QueueRules& rules = rulebook.of(queue);
+  QueueShare share{.max_running = rules.max_running,
+                   .give_back_within_s = rules.give_back_within_s,
+                   .of_types = written_share(rules, names)};
+  const std::string parent = families.parent_of(queue);
+  if (!parent.empty()) share.group = families.groups().at(parent);
+  if (parent != queue) return share;
+  for (const auto& [child, of_child] : rulebook.named) {
+    if (!families.is_child(child, queue)) continue;
+    const std::vector<GpuShare> theirs = written_share(of_child, names);
+    for (std::uint32_t type = 0; type < theirs.size(); ++type)
+      share.of_types[type].own =
+          std::max<std::int64_t>(0, share.of_types[type].own - theirs[type].own);
   }
   return share;
 }
@@ -65,7 +110,7 @@ QueueShare share_of(const QueueRules& rules, const NamedTypes& names) {
 std::int64_t owned(const QueueRulebook& rulebook, const NamedTypes& names, std::uint32_t type) {
   std::int64_t gpus = 0;
   for (const auto& [queue, rules] : rulebook.named)
-    gpus += share_of(rules, names).of_types[type].own;
+    if (rules.parent.empty()) gpus += written_share(rules, names)[type].own;
   return gpus;
 }
 
@@ -74,7 +119,7 @@ using Lines = std::map<std::pair<std::string, std::uint32_t>, ShareLine>;
 ShareLine& line_of(Lines& lines, const Shares& shares, const std::string& queue, std::uint32_t type,
                    const GpuShare& share) {
   const auto [at, first] = lines.try_emplace({queue, type});
-  if (first) at->second = {queue, shares.types[type], share};
+  if (first) at->second = {.queue = queue, .gpu_type = shares.types[type], .share = share};
   return at->second;
 }
 
@@ -96,12 +141,31 @@ ShareLine line_of(const ShareLedger& ledger, const std::string& account, const s
   return {};
 }
 
-ShareOutlook outlook_on(const SharedType& type, const ShareLine& used, std::int64_t gpus) {
-  const auto over = [&](std::int64_t in_use) {
-    return std::max<std::int64_t>(0, in_use - used.share.own - used.share.borrow);
-  };
-  const std::int64_t own = std::max<std::int64_t>(0, used.share.own - used.in_use());
-  const std::int64_t of_pool = over(used.in_use() + gpus) - over(used.in_use());
+std::int64_t over(std::int64_t in_use, std::int64_t most) {
+  return std::max<std::int64_t>(0, in_use - most);
+}
+
+// What of so many more GPUs would be of the pool, as ShareUse counts it.
+std::int64_t more_of_pool(const ShareLedger& ledger, const ShareLine& used, std::int64_t gpus) {
+  const std::int64_t bound = used.share.own + used.share.borrow;
+  const std::int64_t more = over(used.in_use() + gpus, bound) - over(used.in_use(), bound);
+  if (used.parent.empty()) return more;
+  std::int64_t in_use = 0;
+  std::int64_t most = 0;
+  std::int64_t beyond = 0;
+  for (const ShareLine& line : ledger.lines) {
+    if (line.parent != used.parent || line.gpu_type != used.gpu_type) continue;
+    in_use += line.in_use();
+    most += line.share.own + (line.queue == line.parent ? line.share.borrow : 0);
+    beyond += over(line.in_use(), line.share.own + line.share.borrow);
+  }
+  return std::max(beyond + more, over(in_use + gpus, most)) - std::max(beyond, over(in_use, most));
+}
+
+ShareOutlook outlook_on(const ShareLedger& ledger, const SharedType& type, const ShareLine& used,
+                        std::int64_t gpus) {
+  const std::int64_t own = over(used.share.own, used.in_use());
+  const std::int64_t of_pool = more_of_pool(ledger, used, gpus);
   ShareOutlook outlook{ShareOutlook::kOwn, type.gpu_type, std::max<std::int64_t>(0, gpus - own)};
   if (outlook.borrowed > 0) outlook.kind = ShareOutlook::kBorrowed;
   if (of_pool > 0) outlook.kind = ShareOutlook::kPool;
@@ -135,8 +199,14 @@ std::shared_ptr<const Shares> make_shares(const QueueRulebook& rulebook,
   }
   for (std::uint32_t type = 0; type < names.types().size(); ++type)
     shares->owned.push_back(owned(rulebook, names, type));
+  const Families families(rulebook);
+  for (const auto& [parent, group] : families.groups()) {
+    std::vector<std::int64_t>& most = shares->groups.emplace_back();
+    for (const GpuShare& share : written_share(rulebook.of(parent), names))
+      most.push_back(share.own + share.borrow);
+  }
   for (const std::string& account : accounts)
-    shares->of_queue.push_back(share_of(rulebook.of(account), names));
+    shares->of_queue.push_back(share_of(account, rulebook, families, names));
   return shares;
 }
 
@@ -163,14 +233,17 @@ ShareLedger share_ledger(const Queue& queue, const QueueRulebook& rulebook,
     ledger.types[type].pool_in_use += parts[task].of_pool;
   }
   const NamedTypes names(rulebook, catalog);
+  const Families families(rulebook);
   for (const auto& [name, rules] : rulebook.named) {
-    const QueueShare share = share_of(rules, names);
+    const QueueShare share = share_of(name, rulebook, families, names);
     for (std::uint32_t type = 0; type < share.of_types.size(); ++type)
       if (share.of_types[type] != GpuShare{})
         line_of(lines, *shares, name, type, share.of_types[type]);
   }
-  for (auto& [key, line] : lines)
+  for (auto& [key, line] : lines) {
+    line.parent = families.parent_of(line.queue);
     ledger.lines.push_back(std::move(line));
+  }
   return ledger;
 }
 
@@ -184,7 +257,8 @@ std::optional<ShareOutlook> share_outlook(const ShareLedger& ledger, const std::
     if (!preference) continue;
     const SharedType* shared = shared_type(ledger, type, catalog);
     if (shared == nullptr) return std::nullopt;
-    ShareOutlook outlook = outlook_on(*shared, line_of(ledger, account, shared->gpu_type), gpus);
+    ShareOutlook outlook =
+        outlook_on(ledger, *shared, line_of(ledger, account, shared->gpu_type), gpus);
     if (!best || std::pair(outlook.kind, *preference) < std::pair(best->second.kind, best->first))
       best = {*preference, std::move(outlook)};
   }

@@ -19,6 +19,7 @@ std::vector<ShareParts> share_parts(const PlanState& state) {
   if (shares == nullptr) return parts;
   std::map<std::pair<QueueNumber, std::uint32_t>, ShareParts> of_queue;
   std::vector<ShareParts> of_type(shares->types.size());
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> of_group;  // own and borrowed
   for (const TaskIndex task : state.running()) {
     const Choice& choice = state.running_choice(task);
     const std::uint32_t type = shares->type_of_pool[choice.pool];
@@ -30,8 +31,12 @@ std::vector<ShareParts> share_parts(const PlanState& state) {
     ShareParts& run = parts[task];
     run.own = part(choice.gpus, share.own - used.own);
     all.own += run.own;
-    const std::int64_t idle = shares->owned[type] - all.own - all.borrowed;
+    std::int64_t idle = shares->owned[type] - all.own - all.borrowed;
+    const std::uint32_t group = shares->group(queue);
+    if (group != QueueShare::kNoGroup)
+      idle = std::min(idle, shares->groups[group][type] - of_group[{group, type}] - run.own);
     run.borrowed = part(choice.gpus - run.own, std::min(idle, share.borrow - used.borrowed));
+    of_group[{group, type}] += run.own + run.borrowed;
     run.of_pool = choice.gpus - run.own - run.borrowed;
     all.borrowed += run.borrowed;
     used.own += run.own;

@@ -19,6 +19,7 @@ ShareUse::ShareUse(std::shared_ptr<const Shares> shares) : shares_(std::move(sha
   const std::size_t types = shares_->types.size();
   all_ = {std::vector<std::int64_t>(rows * types), std::vector<std::int64_t>(types)};
   staying_ = all_;
+  groups_.assign(shares_->groups.size(), std::vector<GroupUse>(types));
   running_.resize(rows);
   asked_back_.resize(types);
 }
@@ -60,13 +61,27 @@ bool ShareUse::has_room(const SharedUse& use) const {
   if (type == Shares::kNoType || shares_->owned[type] == 0) return true;
   if (is_own(use)) return true;
   if (asked_back_[type]) return false;
+  if (const std::int64_t more = growth(row, type, use.gpus);
+      more > 0 && all_.of_pool[type] + more > shares_->pool(type))
+    return false;
+  if (!use.stays) return true;
+  const std::int64_t own = shares_->share(row, type).own;
+  const std::int64_t used = staying_.used[place_of(row, type)];
+  const std::int64_t more = beyond(used + use.gpus, own) - beyond(used, own);
+  return more == 0 || staying_.of_pool[type] + more <= shares_->pool(type);
+}
+
+std::int64_t ShareUse::growth(std::size_t row, std::uint32_t type, std::int64_t gpus) const {
   const GpuShare share = shares_->share(row, type);
-  const auto fits = [&](const Use& in_use, std::int64_t bound) {
-    const std::int64_t used = in_use.used[place_of(row, type)];
-    const std::int64_t more = beyond(used + use.gpus, bound) - beyond(used, bound);
-    return more == 0 || in_use.of_pool[type] + more <= shares_->pool(type);
-  };
-  return fits(all_, share.own + share.borrow) && (!use.stays || fits(staying_, share.own));
+  const std::int64_t used = all_.used[place_of(row, type)];
+  const std::int64_t bound = share.own + share.borrow;
+  const std::int64_t more = beyond(used + gpus, bound) - beyond(used, bound);
+  const std::uint32_t group = shares_->group(row);
+  if (group == QueueShare::kNoGroup) return more;
+  const GroupUse& now = groups_[group][type];
+  const std::int64_t most = shares_->groups[group][type];
+  return std::max(now.beyond + more, beyond(now.used + gpus, most)) -
+         std::max(now.beyond, beyond(now.used, most));
 }
 
 void ShareUse::count(const SharedUse& use, int sign) {
@@ -75,15 +90,21 @@ void ShareUse::count(const SharedUse& use, int sign) {
   running_[row] += sign;
   const std::uint32_t type = shares_->type_of_pool[use.pool];
   if (type == Shares::kNoType) return;
+  const std::int64_t gpus = std::int64_t{sign} * use.gpus;
+  all_.of_pool[type] += growth(row, type, gpus);
   const GpuShare share = shares_->share(row, type);
   const auto add = [&](Use& in_use, std::int64_t bound) {
     std::int64_t& used = in_use.used[place_of(row, type)];
-    in_use.of_pool[type] -= beyond(used, bound);
-    used += std::int64_t{sign} * use.gpus;
-    in_use.of_pool[type] += beyond(used, bound);
+    const std::int64_t before = beyond(used, bound);
+    used += gpus;
+    return beyond(used, bound) - before;
   };
-  add(all_, share.own + share.borrow);
-  if (use.stays) add(staying_, share.own);
+  const std::int64_t more = add(all_, share.own + share.borrow);
+  if (const std::uint32_t group = shares_->group(row); group != QueueShare::kNoGroup) {
+    groups_[group][type].used += gpus;
+    groups_[group][type].beyond += more;
+  }
+  if (use.stays) staying_.of_pool[type] += add(staying_, share.own);
 }
 
 }  // namespace slackline::core

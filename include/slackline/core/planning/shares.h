@@ -24,7 +24,10 @@
 namespace slackline::core {
 
 struct QueueShare {
-  std::int64_t max_running = 0;  // tasks; 0: any number
+  static constexpr std::uint32_t kNoGroup = 0xffffffff;
+
+  std::uint32_t group = kNoGroup;  // a parent and its children: into Shares::groups
+  std::int64_t max_running = 0;    // tasks; 0: any number
   // That its tasks wait, at most, for others to give back.
   double give_back_within_s = kDefaultGiveBack_s;
   std::vector<GpuShare> of_types{};  // by type of Shares::types; of one that is not there: none
@@ -39,10 +42,16 @@ struct Shares {
   std::vector<std::int64_t> gpus{};           // by type: that planned tasks may use
   std::vector<std::int64_t> owned{};          // by type: by all queues; may be more than there are
   std::vector<QueueShare> of_queue{};         // by QueueNumber; those behind have none
+  // By group and type: what a parent and its children use together beyond that is of the pool.
+  std::vector<std::vector<std::int64_t>> groups{};
 
   // What nobody owns.
   std::int64_t pool(std::uint32_t type) const {
     return gpus[type] > owned[type] ? gpus[type] - owned[type] : 0;
+  }
+  // QueueShare::kNoGroup: of none.
+  std::uint32_t group(std::size_t queue) const {
+    return queue < of_queue.size() ? of_queue[queue].group : QueueShare::kNoGroup;
   }
   GpuShare share(std::size_t queue, std::uint32_t type) const {
     return queue < of_queue.size() && type < of_queue[queue].of_types.size()
@@ -89,9 +98,16 @@ class ShareUse {
     std::vector<std::int64_t> used;
     std::vector<std::int64_t> of_pool;
   };
+  // Of a group, by type.
+  struct GroupUse {
+    std::int64_t used = 0;
+    std::int64_t beyond = 0;  // its queues: each what it uses beyond its share
+  };
 
   std::int64_t own_of(QueueNumber queue, PoolIndex pool) const;
   bool has_room(const SharedUse& use) const;
+  // By how much what is of the pool grows with so many GPUs more, or less, of a row.
+  std::int64_t growth(std::size_t row, std::uint32_t type, std::int64_t gpus) const;
   void count(const SharedUse& use, int sign);
   // All that have no share are the last row.
   std::size_t row_of(QueueNumber queue) const;
@@ -101,7 +117,8 @@ class ShareUse {
 
   std::shared_ptr<const Shares> shares_;
   Use all_;
-  Use staying_;                        // of the runs that stay, as if nobody might borrow
+  Use staying_;  // of the runs that stay, as if nobody might borrow
+  std::vector<std::vector<GroupUse>> groups_;
   std::vector<std::int64_t> running_;  // tasks by row
   std::vector<bool> asked_back_;       // by type
 };
