@@ -58,6 +58,15 @@ PlanTask random_task(Random& random, const std::vector<Pool>& pools, std::int64_
   return task;
 }
 
+// They are the children of one parent, which owns no more and lets both borrow less.
+void bind_first_two(Random& random, Shares& shares) {
+  std::vector<std::int64_t>& most = shares.groups.emplace_back();
+  for (std::size_t type = 0; type < 2; ++type)
+    most.push_back(shares.of_queue[0].of_types[type].own + shares.of_queue[1].of_types[type].own +
+                   pick(random, 0, 2));
+  shares.of_queue[0].group = shares.of_queue[1].group = 0;
+}
+
 ShareScene random_share_scene(std::uint64_t seed) {
   Random random(seed);
   ShareScene scene;
@@ -86,6 +95,7 @@ ShareScene random_share_scene(std::uint64_t seed) {
     }
     scene.shares->of_queue.push_back(std::move(share));
   }
+  if (random.index(2) == 0) bind_first_two(random, *scene.shares);
   return scene;
 }
 
@@ -111,15 +121,19 @@ class Auditor {
     starts_ += event == RunEvent::kStart ? 1 : 0;
     if (event != RunEvent::kStart) return;
     const Shares& shares = *scene_.shares;
-    std::int64_t of_pool = 0;
     std::int64_t cannot_be_asked_back = 0;
-    for (QueueNumber queue = 0; queue < kQueues; ++queue) {
-      const GpuShare share = shares.share(queue, choice.pool);
-      const std::pair key(queue, choice.pool);
-      of_pool += std::max<std::int64_t>(0, used_[key] - share.own - share.borrow);
-      cannot_be_asked_back += std::max<std::int64_t>(0, staying_[key] - share.own);
-    }
-    EXPECT_LE(of_pool, shares.pool(choice.pool)) << "task " << planned.id;
+    for (QueueNumber queue = 0; queue < kQueues; ++queue)
+      cannot_be_asked_back += std::max<std::int64_t>(
+          0, staying_[{queue, choice.pool}] - shares.share(queue, choice.pool).own);
+    // An owner starts on its own whatever others of its group have borrowed.
+    const std::int64_t of_pool = of_pool_now(choice.pool);
+    used_[{planned.queue, choice.pool}] -= choice.gpus;
+    const bool grew = of_pool > of_pool_now(choice.pool);
+    used_[{planned.queue, choice.pool}] += choice.gpus;
+    const bool is_own =
+        used_[{planned.queue, choice.pool}] <= shares.share(planned.queue, choice.pool).own;
+    if (grew && !is_own) EXPECT_LE(of_pool, shares.pool(choice.pool)) << "task " << planned.id;
+    if (shares.groups.empty()) EXPECT_FALSE(grew && is_own);
     if (shares.owned[choice.pool] > 0)
       EXPECT_LE(cannot_be_asked_back, shares.pool(choice.pool)) << "task " << planned.id;
     if (planned.queue >= shares.of_queue.size()) return;
@@ -130,6 +144,24 @@ class Auditor {
   int starts() const { return starts_; }
 
  private:
+  std::int64_t of_pool_now(PoolIndex pool) {
+    const Shares& shares = *scene_.shares;
+    std::int64_t of_pool = 0;
+    std::int64_t of_group = 0;
+    std::int64_t used_by_group = 0;
+    for (QueueNumber queue = 0; queue < kQueues; ++queue) {
+      const GpuShare share = shares.share(queue, pool);
+      const std::int64_t used = used_[{queue, pool}];
+      const std::int64_t beyond = std::max<std::int64_t>(0, used - share.own - share.borrow);
+      const bool grouped = shares.group(queue) != QueueShare::kNoGroup;
+      (grouped ? of_group : of_pool) += beyond;
+      if (grouped) used_by_group += used;
+    }
+    if (!shares.groups.empty())
+      of_group = std::max(of_group, used_by_group - shares.groups[0][pool]);
+    return of_pool + of_group;
+  }
+
   const ShareScene& scene_;
   std::map<std::pair<QueueNumber, PoolIndex>, std::int64_t> used_;
   std::map<std::pair<QueueNumber, PoolIndex>, std::int64_t> staying_;
@@ -239,7 +271,8 @@ TEST(ShareProperty, SharesThatBindNobodyChangeNothing) {
       shares.of_queue.clear();
       shares.owned = {0, 0};
       for (QueueNumber queue = 0; queue < kQueues && seed % 2 == 0; ++queue) {
-        shares.of_queue.push_back({0, 0, {{2 * shares.gpus[0], 0}, {2 * shares.gpus[1], 0}}});
+        shares.of_queue.push_back({.give_back_within_s = 0,
+                                   .of_types = {{2 * shares.gpus[0], 0}, {2 * shares.gpus[1], 0}}});
         shares.owned[0] += shares.gpus[0];
         shares.owned[1] += shares.gpus[1];
       }

@@ -297,6 +297,22 @@ TEST(LoadTest, AQueueMayHaveAShareOfGpuTypes) {
               ElementsAre(HasSubstr("queue.shares: is not a known key")));
 }
 
+TEST(LoadTest, AQueueMayHaveAParent) {
+  const std::string parent = "queues: [{name: research, shares: {A100: {own: 8}}}, ";
+  const Loaded loaded =
+      parse(parent + "{name: image, parent: research, shares: {a100: {own: 6}}}]\n");
+  EXPECT_THAT(loaded.findings, IsEmpty());
+  EXPECT_EQ(loaded.configuration.queues.of("image").parent, "research");
+  EXPECT_THAT(problems(parent + "{name: image, parent: research, shares: {A100: {own: 6}}}, {name: "
+                                "text, parent: research, shares: {A100: {own: 3}}}]\n"),
+              ElementsAre(HasSubstr("queues[2].shares: the children of queue research own 9 A100 "
+                                    "and the queue itself 8; what a parent owns has to cover")));
+  EXPECT_THAT(problems("queues: [{name: image, parent: research}]\n"),
+              ElementsAre(HasSubstr("queues[0].parent: queue research is not given before")));
+  EXPECT_THAT(problems(parent + "{name: image, parent: research}, {name: x, parent: image}]\n"),
+              ElementsAre(HasSubstr("queues[2].parent: queue image has a parent itself")));
+}
+
 TEST(LoadTest, MistakesInQueuesNameThePathAndTheRemedy) {
   EXPECT_THAT(
       problems("queues: [{name: a, maxpending: 3}]\n"),

@@ -36,6 +36,48 @@ TEST_F(QueueSharesTest, AQueueGetsItsOwnAndWhatItMayBorrowAndThePool) {
   EXPECT_EQ(starts(), (Started{"v0", "v1", "v2", "t0"})) << "its own are free";
 }
 
+// Of 16: research owns 10, of these image 6 and text 4; of the pool are 6.
+TEST_F(QueueSharesTest, AParentBoundsWhatItsChildrenUseTogether) {
+  rulebook_.named.clear();
+  rulebook_.named["research"].shares = {{"A100", {10, 0}}};
+  for (const auto& [name, own] : {std::pair("image", 6), std::pair("text", 4)}) {
+    rulebook_.named[name].parent = "research";
+    rulebook_.named[name].shares = {{"A100", {own, 8}}};
+  }
+  waits("i0", "image", 4, 0);
+  waits("i1", "image", 4, 1);
+  waits("i2", "image", 4, 2);
+  waits("i3", "image", 4, 3);
+  EXPECT_EQ(starts(), (Started{"i0", "i1", "i2", "i3"})) << "10 of the parent, 6 of the pool";
+  rulebook_.named["other"].shares = {{"A100", {4, 0}}};
+  EXPECT_EQ(starts(), (Started{"i0", "i1", "i2"})) << "the pool has 2: its own bound would be 14";
+  rulebook_.named["image"].parent.clear();
+  rulebook_.named["research"].shares = {{"A100", {4, 0}}};
+  EXPECT_EQ(starts(), (Started{"i0", "i1", "i2", "i3"})) << "14 of its own bound, 2 of the pool";
+  const ShareLedger ledger = share_ledger(queue(), rulebook_, catalog_);
+  EXPECT_EQ(ledger.types[0].owned, 14) << "what a child owns is of its parent's";
+}
+
+TEST_F(QueueSharesTest, WhatChildrenLeaveIsTheParentsOwn) {
+  rulebook_.named.clear();
+  rulebook_.named["research"].shares = {{"A100", {8, 0}}};
+  rulebook_.named["image"].parent = "research";
+  rulebook_.named["image"].shares = {{"A100", {6, 10}}};
+  rulebook_.named["other"].shares = {{"A100", {8, 0}}};
+  runs("i0", "image", 4, "n1", 0);
+  runs("i1", "image", 4, "n2", 1);
+  waits("r0", "research", 2, 2);
+  waits("i2", "image", 1, 3);
+  EXPECT_EQ(starts(), (Started{"r0"})) << "image has borrowed its 2, and gets no more";
+  const ShareLedger ledger = share_ledger(queue(), rulebook_, catalog_);
+  EXPECT_EQ(ledger.types[0].pool, 0);
+  for (const ShareLine& line : ledger.lines)
+    EXPECT_EQ(line.parent, line.queue == "other" ? "" : "research") << line.queue;
+  const auto told = share_outlook(ledger, "image", AcceptedTypes(), {GpuType("A100")}, catalog_, 1);
+  ASSERT_TRUE(told);
+  EXPECT_EQ(told->kind, ShareOutlook::kNone);
+}
+
 TEST_F(QueueSharesTest, WhoHasNoShareUsesThePool) {
   for (int i = 0; i < 3; ++i)
     waits("o" + std::to_string(i), "other", 2, i);
