@@ -15,6 +15,9 @@ const Columns<ShareLine>& columns<ShareLine>() {
               "queue", [](Line line) { return if_any(line.queue); },
               "Absent: pods that Slackline did not plan")
               .cell("QUEUE"),
+          C(
+              "parent", [](Line line) { return if_any(line.parent); },
+              "Of a queue with a parent; of a parent itself"),
           C("gpuType", &ShareLine::gpu_type).cell("GPU TYPE"),
           C(
               "own", [](Line line) { return line.share.own; }, "GPUs of the queue")
