@@ -70,24 +70,25 @@ Status ModelWriter::check_room(const std::string& model) const {
                      models.size()));
 }
 
-// Whose names they are is whose run was the first; what administrators named is nobody's.
+// A model is of the namespace whose run was its first; what administrators named is nobody's.
 Status ModelWriter::check_share(const ThroughputSample& run) const {
-  if (run.ns.empty() || base_.knows_model(run.model)) return {};
-  std::set<std::string_view> known;
-  std::set<std::string_view> own;
+  const auto is_named = [&](const std::string& model) {
+    return base_.knows_model(model) || learnt_.descriptors.contains(model);
+  };
+  if (run.ns.empty() || is_named(run.model)) return {};
+  std::set<std::string_view> seen;
+  std::size_t own = 0;
   for (const auto& [key, pair] : learnt_.pairs) {
-    if (!known.insert(key.first).second) continue;
-    if (pair.samples.empty() || pair.samples.front().ns != run.ns) continue;
-    if (!base_.knows_model(key.first) && !learnt_.descriptors.contains(key.first))
-      own.insert(key.first);
+    if (key.first == run.model) return {};
+    if (!seen.insert(key.first).second || is_named(key.first)) continue;
+    if (!pair.samples.empty() && pair.samples.front().ns == run.ns) ++own;
   }
-  if (known.contains(run.model) || learnt_.descriptors.contains(run.model)) return {};
-  if (own.size() < kMaxModelsOfNamespace) return {};
+  if (own < kMaxModelsOfNamespace) return {};
   return fail(ErrorCode::kForbidden,
-              format("{} models are known by the runs of namespace {} alone, and no more are "
-                     "learnt: delete some (slackline models NAME --delete), or describe those that "
+              format("{} models are known from the runs of namespace {} first, and it may bring no "
+                     "more: delete some (slackline models NAME --delete), or describe those that "
                      "are meant (PUT /v1/models/NAME)",
-                     own.size(), run.ns));
+                     own, run.ns));
 }
 
 bool ModelWriter::is_refused(const ThroughputSample& run) {

@@ -54,7 +54,8 @@ const Columns<Correction>& columns<Correction>() {
       {
           C("nodes", &Correction::nodes),
           C("gpus", &Correction::gpus),
-          C("observedOverPredicted", &Correction::ratio, "Geometric mean over the runs"),
+          C("observedOverPredicted", &Correction::ratio,
+            "Of the namespace in the middle, the geometric mean over its runs"),
           C("runs", &Correction::runs),
       }};
   return kColumns;

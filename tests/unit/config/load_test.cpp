@@ -95,6 +95,7 @@ TEST(LoadTest, TheReferenceFileLoadsCleanAndSaysTheDefaults) {
   EXPECT_EQ(c.webhook.certificate.secret, defaults.webhook.certificate.secret);
   EXPECT_EQ(c.webhook.certificate.life_s, defaults.webhook.certificate.life_s);
   EXPECT_EQ(c.telemetry, defaults.telemetry);
+  EXPECT_EQ(c.learning, defaults.learning);
   EXPECT_EQ(c.trust, defaults.trust);
   EXPECT_EQ(c.queues, defaults.queues);
   EXPECT_EQ(c.extender.certificate.names, defaults.extender.certificate.names);
@@ -116,6 +117,14 @@ TEST(LoadTest, OffLoopbackTheExtenderNeedsNoFiles) {
   EXPECT_EQ(c.extender.trust, "c/d");
   EXPECT_THAT(problems("extender: {trust: ca, certificate: {names: []}}\n"),
               ElementsAre(HasSubstr("names nothing"), HasSubstr("it must be NAMESPACE/NAME")));
+}
+
+TEST(LoadTest, LearningFromRunsIsConfigured) {
+  EXPECT_TRUE(parse("").configuration.learning.from_runs);
+  const Loaded loaded = parse("learning: {fromRuns: false}\n");
+  EXPECT_THAT(loaded.findings, IsEmpty());
+  EXPECT_FALSE(loaded.configuration.learning.from_runs);
+  EXPECT_THAT(problems("learning: {fromRuns: 7}\n"), ElementsAre(HasSubstr("fromRuns")));
 }
 
 TEST(LoadTest, TheKeyOfPlansIsConfigured) {

@@ -25,7 +25,7 @@ TEST(RestartTest, WhatOrdersTheQueueIsTakenAtOnce) {
                   "queues: [{name: a}]\n"
                   "webhook: {schedulerName: other, serviceAccount: a/b}\nplanner: {policy: fifo, "
                   "slowAfter: 5m}\n"
-                  "scoring: {theta: 2}\nlog: {level: debug}\n"),
+                  "scoring: {theta: 2}\nlearning: {fromRuns: false}\nlog: {level: debug}\n"),
               IsEmpty());
 }
 

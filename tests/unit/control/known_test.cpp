@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "slackline/core/throughput/correction.h"
 #include "slackline/core/throughput/predictor.h"
 #include "slackline/core/throughput/throughput.h"
 
@@ -92,6 +93,69 @@ TEST(Known, ARunCountsAsMeasuredOnlyWhereNothingElseIsKnown) {
   EXPECT_EQ(predicted(shipped())->source, core::PredictionSource::kCorrected);
   learnt.pairs[{"resnet50", kT4}].samples.front().origin = SampleOrigin::kImport;
   EXPECT_EQ(predicted(shipped())->source, core::PredictionSource::kMeasured);
+}
+
+ThroughputSample of(const char* ns, ThroughputSample sample) {
+  sample.ns = ns;
+  return sample;
+}
+
+TEST(Known, RunsOfOneNamespaceDoNotMoveWhatOthersLearnt) {
+  Learnt learnt;
+  std::vector<ThroughputSample>& samples = learnt.pairs[{"resnet50", kT4}].samples;
+  const auto predicted = [&] {
+    const Known known = make_known(shipped(), learnt, 1);
+    return known.predictor->predict("resnet50", 64, kT4, *parse_layout("1x2"))
+        ->throughput_samples_per_s;
+  };
+  for (const char* ns : {"vision", "speech", "text"})
+    samples.insert(samples.end(), 4, of(ns, run(64, "1x2", 0.8)));
+  const double honest = predicted();
+  for (int i = 0; i < 100; ++i)
+    samples.push_back(of("mallory", run(64, "1x2", i % 2 == 0 ? 1e9 : 1e9 + i)));
+  EXPECT_DOUBLE_EQ(predicted(), honest);
+  for (ThroughputSample& sample : samples)
+    sample.ns = "all";
+  EXPECT_GT(predicted(), honest * 2) << "as one namespace they would";
+}
+
+TEST(Known, OneRunOfAnotherNamespaceTakesACorrectionBackAtMost) {
+  Learnt learnt;
+  std::vector<ThroughputSample>& samples = learnt.pairs[{"resnet50", kT4}].samples;
+  const auto ratio = [&] {
+    const Known known = make_known(shipped(), learnt, 1);
+    return core::correction_for(known.profiles().find("resnet50", kT4)->corrections,
+                                parse_layout("1x2")->spread())
+        .ratio;
+  };
+  samples.assign(4, of("vision", run(64, "1x2", 0.8)));
+  const double honest = ratio();
+  samples.push_back(of("mallory", run(64, "1x2", 1e-9)));
+  EXPECT_DOUBLE_EQ(ratio(), honest);
+  samples.back() = of("mallory", run(64, "1x2", 1e9));
+  EXPECT_DOUBLE_EQ(ratio(), 1) << "what the profile says";
+}
+
+TEST(Known, WhatAProfileWasCorrectedByCountsAsRunsOfNoNamespace) {
+  ProfileEntry entry = shipped().entries().front();
+  entry.corrections = {{1, 2, 0.8, 30}};
+  Learnt learnt;
+  learnt.pairs[{"resnet50", kT4}].samples.assign(50, of("mallory", run(64, "1x2", 1e-9)));
+  const Known known = make_known(WorkloadProfiles({entry}), learnt, 1);
+  EXPECT_EQ(known.profiles().find("resnet50", kT4)->corrections, entry.corrections);
+}
+
+// Of a model that nobody measured.
+TEST(Known, AtOneShapeTheRunsOfTheNamespaceInTheMiddleCount) {
+  Learnt learnt;
+  std::vector<ThroughputSample>& samples = learnt.pairs[{"resnet50", kT4}].samples;
+  for (const auto& [ns, ratio] :
+       std::vector<std::pair<const char*, double>>{{"a", 1}, {"b", 1.1}, {"mallory", 1e6}})
+    samples.insert(samples.end(), 3, of(ns, run(64, "1x2", ratio)));
+  const Known known = make_known(WorkloadProfiles{}, learnt, 1);
+  const auto found = known.predictor->predict("resnet50", 64, kT4, *parse_layout("1x2"));
+  EXPECT_EQ(found->source, core::PredictionSource::kMeasured);
+  EXPECT_NEAR(found->throughput_samples_per_s, run(64, "1x2", 1.1).throughput_samples_per_s, 1e-6);
 }
 
 TEST(Known, ADescribedFamilyReachesTheEntries) {

@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "control/learn/model_writer.h"
 #include "control/learn/models.h"
+#include "slackline/base/file_kind.h"
+#include "slackline/base/text.h"
 #include "slackline/core/throughput/throughput.h"
 #include "store/database.h"
 #include "support/eventually.h"
@@ -181,6 +184,68 @@ TEST_F(ModelsTest, ARunIsLearntOnceHoweverOftenItIsTold) {
   again->stop();
   again->join();
   EXPECT_EQ(again->known().get()->find("newnet")->types.front().samples, 2);
+}
+
+// A finished Job of a namespace that says it trained a model.
+ThroughputSample run_in(const std::string& ns, int number, std::string model) {
+  ThroughputSample run = sample(64, "2x2", 100);
+  run.model = std::move(model);
+  run.origin = SampleOrigin::kRun;
+  run.ns = ns;
+  run.run = Uid(ns + std::to_string(number));
+  return run;
+}
+
+TEST_F(ModelsTest, ANamespaceBringsItsShareOfTheModelsAndNoMore) {
+  path_ = kNoFile;
+  const auto models = open();
+  const int share = static_cast<int>(kMaxModelsOfNamespace);
+  const auto is_known = [&](const std::string& model) {
+    return models->known().get()->find(model) != nullptr;
+  };
+  ASSERT_TRUE(models->describe({"ours", "nets", {}, {}, "a test"}));
+  for (int i = 0; i < share + 3; ++i)
+    models->record_run(run_in("mallory", i, format("junk-{}", i)));
+  models->record_run(run_in("mallory", share + 3, "junk-0"));
+  models->record_run(run_in("mallory", share + 4, "ours"));
+  models->record_run(run_in("team", 0, "theirs"));
+  ASSERT_TRUE(test::eventually([&] { return is_known("theirs"); }));
+  EXPECT_TRUE(is_known(format("junk-{}", share - 1)));
+  EXPECT_FALSE(is_known(format("junk-{}", share)));
+  EXPECT_EQ(models->known().get()->find("junk-0")->types.front().samples, 2) << "not a new one";
+  EXPECT_EQ(models->known().get()->find("ours")->types.front().samples, 1) << "described";
+  EXPECT_THAT(metrics_.expose(), HasSubstr("slackline_model_runs_refused_total 3"));
+
+  EXPECT_TRUE(models->add_samples({sample(64, "1x1", 50)})) << "whoever may teach";
+  ASSERT_TRUE(models->forget("junk-1"));
+  models->record_run(run_in("mallory", share + 5, "junk-later"));
+  EXPECT_TRUE(test::eventually([&] { return is_known("junk-later"); }));
+}
+
+TEST_F(ModelsTest, AProfileIsReplacedByMeasurementsAndOnlyCorrectedByRuns) {
+  ProfileEntry entry;
+  entry.model = "newnet";
+  entry.gpu_type = kLearntType;
+  entry.coefficients = {"S", {24, 0.42, -0.0002, 0.12, 1.4}};
+  entry.points = 12;
+  const auto models =
+      Models::open({.path = path_}, WorkloadProfiles({entry}), metrics_, clock_).value();
+  const auto type = [&] { return models->known().get()->find("newnet")->types.front(); };
+  int number = 0;
+  for (ThroughputSample run : a_calibration()) {
+    run.throughput_samples_per_s *= 1.5;
+    run.origin = SampleOrigin::kRun;
+    run.ns = "team";
+    run.run = Uid(std::to_string(++number));
+    models->record_run(run);
+  }
+  ASSERT_TRUE(test::eventually([&] { return type().samples == 15; }));
+  EXPECT_FALSE(type().fitted_here);
+  EXPECT_EQ(type().entry->coefficients, entry.coefficients);
+  EXPECT_EQ(type().entry->corrections.size(), 5U) << "at every placement";
+  ASSERT_TRUE(models->add_samples(a_calibration()));
+  EXPECT_TRUE(type().fitted_here);
+  EXPECT_EQ(type().entry->points, 15) << "not the runs";
 }
 
 TEST_F(ModelsTest, AfterStopNothingIsTaken) {

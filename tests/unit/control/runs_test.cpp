@@ -2,10 +2,12 @@
 #include "control/learn/runs.h"
 
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "control/state/settings.h"
 #include "support/cluster_builder.h"
 #include "support/fake_cluster.h"
 
@@ -73,6 +75,28 @@ TEST_F(RunsTest, AGangThatSucceededTellsItsThroughput) {
   EXPECT_EQ(sample.batch, 64);
   EXPECT_DOUBLE_EQ(sample.throughput_samples_per_s, 64 * 1000 / 100.0);
   EXPECT_EQ(sample.origin, SampleOrigin::kRun);
+  EXPECT_EQ(sample.ns, job().key.ns);
+  EXPECT_FALSE(sample.ns.empty());
+}
+
+TEST_F(RunsTest, WhereLearningIsOffOnlyCalibrationRunsTeach) {
+  Published<Settings> settings;
+  runs.obey(settings);
+  const auto end_one = [&](CalibrationMark mark) {
+    for (Job seen : {job(), started(), finished()}) {
+      seen.calibration = mark;
+      if (seen.finished) run_pods();
+      runs.on_job(seen);
+    }
+    runs.on_job_gone(job().uid);
+    return std::exchange(learnt, {}).size();
+  };
+  EXPECT_EQ(end_one(CalibrationMark::kNone), 1U);
+  Settings off;
+  off.learn_from_runs = false;
+  settings.set(off);
+  EXPECT_EQ(end_one(CalibrationMark::kNone), 0U);
+  EXPECT_EQ(end_one(CalibrationMark::kRun), 1U);
 }
 
 TEST_F(RunsTest, StartupOfTheProfileIsNotTraining) {

@@ -93,6 +93,45 @@ TEST(Correction, IsShrunkByCountAndClamped) {
   EXPECT_EQ(corrections, before);
 }
 
+// What counts at 2x4 of namespaces that learnt these ratios from that many runs.
+double middle_of(const std::vector<std::pair<double, int>>& namespaces) {
+  std::vector<std::vector<Correction>> learnt;
+  for (const auto& [ratio, runs] : namespaces)
+    learnt.push_back({{2, 8, ratio, runs}});
+  const std::vector<Correction> middle = middle_corrections(learnt);
+  EXPECT_EQ(middle.size(), 1U);
+  return correction_for(middle, Placement{2, 4}).ratio;
+}
+
+TEST(Correction, OfManyNamespacesIsThatOfTheOneInTheMiddle) {
+  const double slow = middle_of({{0.7, 20}});
+  EXPECT_DOUBLE_EQ(slow, shrunk_ratio({2, 8, 0.7, 20})) << "alone, as if there were no namespaces";
+  EXPECT_DOUBLE_EQ(middle_of({{0.6, 20}, {0.8, 20}, {0.7, 20}}), slow);
+  for (const double absurd : {1e-12, 1e12}) {
+    const double moved = middle_of({{0.6, 20}, {0.8, 20}, {absurd, 1000}, {0.7, 20}});
+    EXPECT_GE(moved, shrunk_ratio({2, 8, 0.6, 20})) << absurd;
+    EXPECT_LE(moved, shrunk_ratio({2, 8, 0.8, 20})) << absurd;
+  }
+}
+
+TEST(Correction, OfTwoNamespacesIsTheSmallerOne) {
+  const double slow = shrunk_ratio({2, 8, 0.7, 20});
+  EXPECT_DOUBLE_EQ(middle_of({{0.7, 20}, {0.6, 20}}), slow);
+  EXPECT_DOUBLE_EQ(middle_of({{0.7, 20}, {1e-12, 1000}}), slow);
+  EXPECT_DOUBLE_EQ(middle_of({{0.7, 20}, {1e12, 1}}), 1) << "none, where they contradict";
+  EXPECT_TRUE(correction_for(middle_corrections(std::vector<std::vector<Correction>>{
+                                 {{2, 8, 0.7, 20}}, {{2, 8, 2, 1}}}),
+                             Placement{2, 4})
+                  .known);
+}
+
+TEST(Correction, OfNamespacesIsSortedByPlace) {
+  const std::vector<std::vector<Correction>> learnt = {
+      {{1, 1, 0.9, 3}, {2, 8, 0.7, 2}}, {}, {{1, 4, 0.8, 1}}};
+  EXPECT_EQ(middle_corrections(learnt),
+            (std::vector<Correction>{{1, 1, 0.9, 3}, {1, 4, 0.8, 1}, {2, 8, 0.7, 2}}));
+}
+
 TEST(Correction, AppliesToAsManyNodesAndGpus) {
   ProfileEntry entry = an_entry("resnet50", "T4", 1);
   learn_correction(entry.corrections, Placement{2, 4}, 0.64);

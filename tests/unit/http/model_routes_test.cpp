@@ -72,7 +72,7 @@ class ModelRoutesTest : public ::testing::Test {
 constexpr const char* kPath = "/v1/models/newnet/samples";
 constexpr const char* kRun =
     R"({"gpuType":"T4","batch":32,"placement":"2x1","throughputSamplesPerS":700.5,"modelParallel":2,)"
-    R"("origin":"run","source":"Job a/b","run":"uid-1"})";
+    R"("origin":"run","source":"Job a/b","run":"uid-1","namespace":"a"})";
 constexpr const char* kSample =
     R"({"samples":[{"gpuType":"T4","batch":64,"placement":"1x2","throughputSamplesPerS":800}]})";
 

@@ -54,6 +54,7 @@ class ModelStoreTest : public ::testing::Test {
 TEST_F(ModelStoreTest, KeepsSamplesInTheirOrder) {
   std::vector<ThroughputSample> samples = {sample(128, "4+2+1", 3.25), sample(64, "2x4", 7)};
   samples.front().model_parallel = 7;
+  samples.front().ns = "team";
   ASSERT_TRUE(open().add_samples(samples, 5));
   ModelStore again = open();
   EXPECT_EQ(*again.samples(kResnet), samples);
@@ -70,6 +71,49 @@ TEST_F(ModelStoreTest, ForgetsTheOldestSamplesOfAPairBeyondTheLimit) {
   EXPECT_EQ(kept.size(), static_cast<std::size_t>(kMaxSamplesPerPair));
   EXPECT_EQ(kept.front().batch, 64);
   EXPECT_EQ(kept.back().batch, 99);
+}
+
+ThroughputSample of_namespace(const char* ns, ThroughputSample sample) {
+  sample.ns = ns;
+  return sample;
+}
+
+TEST_F(ModelStoreTest, ANamespaceDisplacesItsOwnSamplesOnly) {
+  ModelStore store = open();
+  const ThroughputSample posted = sample(64, "1x1", 1);
+  const ThroughputSample honest = of_namespace("team", sample(64, "1x1", 2));
+  ASSERT_TRUE(store.add_samples({posted, honest}, 5));
+  std::vector<ThroughputSample> many(kMaxSamplesOfNamespace + 3,
+                                     of_namespace("mallory", sample(32, "1x1", 9)));
+  many.back().batch = 99;
+  ASSERT_TRUE(store.add_samples(many, 6));
+  const auto kept = *store.samples(kResnet);
+  ASSERT_EQ(kept.size(), static_cast<std::size_t>(kMaxSamplesOfNamespace) + 2);
+  EXPECT_EQ(kept[0], posted);
+  EXPECT_EQ(kept[1], honest);
+  EXPECT_EQ(kept.back().batch, 99);
+}
+
+// A file of the version before namespaces were kept.
+TEST_F(ModelStoreTest, OlderSamplesOfRunsAreOfTheNamespaceThatTheirSourceNames) {
+  ThroughputSample run = of_run("run-1", sample(64, "2x4", 7));
+  run.source = "Job team/train";
+  ThroughputSample imported = sample(64, "2x4", 8);
+  imported.source = "Job team/train";
+  imported.origin = SampleOrigin::kImport;
+  const ThroughputSample unnamed = sample(64, "2x4", 9);
+  ASSERT_TRUE(open().add_samples({run, imported, unnamed}, 5));
+  for (const std::string& path : {path_, path_ + ".mirror"}) {
+    auto database = Database::open_reader(path, 1);
+    ASSERT_TRUE(database);
+    const Status older = database->execute(
+        "PRAGMA query_only=OFF; ALTER TABLE samples DROP COLUMN ns; PRAGMA user_version=4");
+    ASSERT_TRUE(older) << older.error().message;
+  }
+  ModelStore store = open();
+  EXPECT_EQ(store.damage().restored + store.damage().lost, 0);
+  run.ns = "team";
+  EXPECT_THAT(*store.samples(kResnet), ElementsAre(run, imported, unnamed));
 }
 
 TEST_F(ModelStoreTest, KeepsOneSampleOfARun) {

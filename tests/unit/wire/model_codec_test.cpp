@@ -22,14 +22,14 @@ std::string problems_of(const std::string& body) {
 TEST(PostedSamples, AreReadWithTheirDefaults) {
   const auto samples = read_posted_samples(
       R"({"samples": [{"gpuType": "A100", "batch": 256, "placement": "2x4",
-          "throughputSamplesPerS": 5120.5, "source": "run 17", "origin": "calibration"},
+          "throughputSamplesPerS": 5120.5, "source": "run 17", "origin": "calibration", "namespace": "team"},
          {"gpuType": "T4", "batch": 64, "placement": "4+2+1", "throughputSamplesPerS": 610}]})",
       "resnet50");
   ASSERT_TRUE(samples) << samples.error().message;
   ASSERT_EQ(samples->size(), 2U);
   EXPECT_EQ(samples->front(),
             (ThroughputSample{"resnet50", GpuType("A100"), 256, *parse_layout("2x4"), 5120.5,
-                              "run 17", SampleOrigin::kCalibration}));
+                              "run 17", SampleOrigin::kCalibration, 0, Uid(), "team"}));
   EXPECT_EQ(samples->back().origin, SampleOrigin::kImport);
 }
 
