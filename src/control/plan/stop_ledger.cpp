@@ -65,15 +65,24 @@ void StopLedger::put(const BookedStop& stop) {
   stops_.insert(std::find_if(stops_.begin(), stops_.end(), later), stop);
 }
 
+// Several runs are stopped for one start: that is one occasion, of the time of the first.
+void StopLedger::watch(BookedStop& stop) {
+  const auto open = std::find_if(askers_.begin(), askers_.end(),
+                                 [&](const auto& each) { return each.first.first == stop.asker; });
+  if (open != askers_.end())
+    stop.at_s = open->first.second;
+  else
+    askers_.emplace(Occasion(stop.asker, stop.at_s), core::Asker{stop.asker, stop.at_s});
+}
+
 Status StopLedger::book(const OwnWrite& write) {
-  const auto stop = core::booked_stop(write, clock_.wall_s());
+  auto stop = core::booked_stop(write, clock_.wall_s());
   if (!stop) return {};
   std::uint64_t mine = 0;
   {
     MutexLock lock(mutex_);
+    if (!stop->asker.name.empty()) watch(*stop);
     put(*stop);
-    if (!stop->asker.name.empty())
-      askers_.try_emplace({stop->asker, stop->at_s}, core::Asker{stop->asker, stop->at_s});
     mine = ++changes_;
   }
   if (store_ == nullptr) return {};

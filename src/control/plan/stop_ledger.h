@@ -57,6 +57,7 @@ class StopLedger final : public cluster::ClusterObserver {
   using Occasion = std::pair<ObjectKey, double>;  // an asker, and when it asked
 
   void put(const BookedStop& stop) SLACKLINE_REQUIRES(mutex_);
+  void watch(BookedStop& stop) SLACKLINE_REQUIRES(mutex_);
   void judge(const ClusterSnapshot& snapshot, double protect_s) SLACKLINE_REQUIRES(mutex_);
   Status keep() SLACKLINE_REQUIRES(writing_);
   Status merge() SLACKLINE_REQUIRES(writing_);

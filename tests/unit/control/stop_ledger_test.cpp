@@ -132,6 +132,18 @@ TEST_F(StopLedgerTest, WhoseTaskIsDeletedAtOncePaysTwiceAndIsBarred) {
   EXPECT_FALSE(is_barred(gone));
 }
 
+TEST_F(StopLedgerTest, SeveralStopsForOneTaskAreOneOccasion) {
+  ASSERT_TRUE(ledger.book(stop("one")));
+  clock.advance(0.5);
+  ASSERT_TRUE(ledger.book(stop("two")));
+  const ClusterSnapshot gone = a_cluster().build();
+  EXPECT_FALSE(is_barred(a_cluster().with(a_job("asker").gpus(4)).build()));
+  EXPECT_TRUE(is_barred(gone));
+  EXPECT_EQ(lost_gpu_s(ledger, gone), 400) << "both count twice";
+  clock.advance(61);
+  EXPECT_FALSE(is_barred(gone));
+}
+
 TEST_F(StopLedgerTest, WhoSuspendsItsTaskAtOnceIsBarredToo) {
   ASSERT_TRUE(ledger.book(stop("victim")));
   EXPECT_FALSE(is_barred(a_cluster().with(a_job("asker").gpus(4)).build()));
