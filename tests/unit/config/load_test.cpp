@@ -328,7 +328,7 @@ TEST(LoadTest, MistakesInQueuesNameThePathAndTheRemedy) {
       ElementsAre("f:3: error: queues[0].maxpending: is not a known key; allowed here: "
                   "name, maxPending, maxRunning, fallbackAfter, giveBackWithin, gpuTypes, scaleUp, "
                   "preemption, "
-                  "rescheduling, resize, shares"));
+                  "rescheduling, resize, parent, shares"));
   EXPECT_THAT(problems("queues: [{name: a}, {name: a}]\n"),
               ElementsAre(HasSubstr("queues[1].name: queue a is given twice; keep one of them")));
   EXPECT_THAT(problems("queues: [{maxPending: 3}]\n"),

@@ -96,7 +96,8 @@ TEST_F(SparedTest, ARowSaysWhyItsRunIsNotStopped) {
 
 TEST_F(SparedTest, ANodeSaysItOfWhoHasItsGpus) {
   const ClusterSnapshot snapshot = cluster();
-  const NodeLister lister(snapshot, options_.catalog, {}, clock_.steady_s());
+  const std::vector<std::string> schedulers;
+  const NodeLister lister(snapshot, options_.catalog, schedulers, clock_.steady_s());
   std::vector<ListedNode> nodes = {lister.row(0), lister.row(1)};
   tell_spared(rows(), nodes);
   std::map<std::string, std::string> codes;
