@@ -4,52 +4,12 @@
 #include <map>
 #include <utility>
 
-#include "slackline/core/planning/gpu_types.h"
 #include "slackline/core/planning/share_parts.h"
+#include "slackline/core/planning/share_types.h"
 #include "slackline/model/reason.h"
 
 namespace slackline::core {
 namespace {
-
-// What a name in a configuration means.
-struct NamedType {
-  AcceptedTypes accepts;
-  std::uint32_t type = 0;  // into Shares::types
-};
-
-// By name as written; two spellings of a type are one.
-class NamedTypes {
- public:
-  NamedTypes(const QueueRulebook& rulebook, const GpuCatalog& catalog) {
-    for (const auto& [queue, rules] : rulebook.named)
-      for (const auto& [name, share] : rules.shares)
-        if (!named_.contains(name)) add(name, AcceptedTypes(GpuType(name), catalog));
-  }
-
-  const std::vector<std::string>& types() const { return types_; }
-  std::uint32_t of(const std::string& name) const { return named_.at(name).type; }
-
-  // The type that a pool is of: its own name goes before one that only accepts it.
-  std::uint32_t of_pool(const GpuType& type) const {
-    const auto own = std::find(types_.begin(), types_.end(), type.str());
-    if (own != types_.end()) return static_cast<std::uint32_t>(own - types_.begin());
-    for (const auto& [name, named] : named_)
-      if (named.accepts.preference(type)) return named.type;
-    return Shares::kNoType;
-  }
-
- private:
-  void add(const std::string& name, AcceptedTypes accepts) {
-    const std::string alias = accepts.types().front().str();
-    auto at = std::find(types_.begin(), types_.end(), alias);
-    if (at == types_.end()) at = types_.insert(at, alias);
-    const auto type = static_cast<std::uint32_t>(at - types_.begin());
-    named_.emplace(name, NamedType{std::move(accepts), type});
-  }
-
-  std::map<std::string, NamedType, std::less<>> named_;
-  std::vector<std::string> types_;
-};
 
 // A parent and its children, each named; a group for each parent, in the order of names.
 class Families {
@@ -78,7 +38,7 @@ class Families {
   std::map<std::string, std::uint32_t> groups_;
 };
 
-std::vector<GpuShare> written_share(const QueueRules& rules, const NamedTypes& names) {
+std::vector<GpuShare> written_share(const QueueRules& rules, const ShareTypes& names) {
   std::vector<GpuShare> share(names.types().size());
   for (const auto& [name, of_type] : rules.shares) {
     share[names.of(name)].own += of_type.own;
@@ -89,7 +49,7 @@ std::vector<GpuShare> written_share(const QueueRules& rules, const NamedTypes& n
 
 // Of a parent's own tasks: what its children do not own.
 QueueShare share_of(const std::string& queue, const QueueRulebook& rulebook,
-                    const Families& families, const NamedTypes& names) {
+                    const Families& families, const ShareTypes& names) {
   const QueueRules& rules = rulebook.of(queue);
   QueueShare share{.max_running = rules.max_running,
                    .give_back_within_s = rules.give_back_within_s,
@@ -107,7 +67,7 @@ QueueShare share_of(const std::string& queue, const QueueRulebook& rulebook,
   return share;
 }
 
-std::int64_t owned(const QueueRulebook& rulebook, const NamedTypes& names, std::uint32_t type) {
+std::int64_t owned(const QueueRulebook& rulebook, const ShareTypes& names, std::uint32_t type) {
   std::int64_t gpus = 0;
   for (const auto& [queue, rules] : rulebook.named)
     if (rules.parent.empty()) gpus += written_share(rules, names)[type].own;
@@ -185,7 +145,7 @@ std::shared_ptr<const Shares> make_shares(const QueueRulebook& rulebook,
                                           const std::vector<std::string>& accounts,
                                           const std::vector<QueuePool>& pools, const FreeGpus& free,
                                           const GpuCatalog& catalog) {
-  const NamedTypes names(rulebook, catalog);
+  const ShareTypes names(rulebook, catalog);
   if (names.types().empty() && !limits_running(rulebook)) return nullptr;
   auto shares = std::make_shared<Shares>();
   shares->types = names.types();
@@ -193,7 +153,7 @@ std::shared_ptr<const Shares> make_shares(const QueueRulebook& rulebook,
   for (PoolIndex pool = 0; pool < pools.size(); ++pool) {
     const Pool& of = pools[pool].pool;
     const std::uint32_t type =
-        catalog.is_whole(of.resource) ? names.of_pool(of.type) : Shares::kNoType;
+        catalog.is_whole(of.resource) ? names.of_gpus(of.type) : Shares::kNoType;
     shares->type_of_pool.push_back(type);
     if (type != Shares::kNoType) shares->gpus[type] += free.total(pool);
   }
@@ -232,7 +192,7 @@ ShareLedger share_ledger(const Queue& queue, const QueueRulebook& rulebook,
     line.of_pool += parts[task].of_pool;
     ledger.types[type].pool_in_use += parts[task].of_pool;
   }
-  const NamedTypes names(rulebook, catalog);
+  const ShareTypes names(rulebook, catalog);
   const Families families(rulebook);
   for (const auto& [name, rules] : rulebook.named) {
     const QueueShare share = share_of(name, rulebook, families, names);
