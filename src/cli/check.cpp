@@ -1,5 +1,5 @@
 // `slackline check`: checks Slackline's configuration and a KubeSchedulerConfiguration before they
-// do harm.
+// do harm, and Kueue's quotas beside Slackline's shares.
 #include <cstdio>
 #include <initializer_list>
 #include <memory>
@@ -10,13 +10,16 @@
 #include "cli/check_cluster.h"
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
+#include "cli/text_files.h"
 #include "config/files.h"
 #include "config/lint.h"
 #include "config/load.h"
 #include "control/learn/profiles.h"
+#include "control/state/check_kueue.h"
 #include "control/state/check_settings.h"
 #include "control/state/settings.h"
 #include "wire/format/document.h"
+#include "wire/kueue/kueue_decode.h"
 
 namespace slackline::cli {
 namespace {
@@ -24,6 +27,7 @@ namespace {
 struct CheckOptions {
   std::string config;
   std::string scheduler;
+  std::string kueue;
   bool stanza = false;
   std::string cluster;
   std::string kubeconfig;
@@ -89,9 +93,30 @@ bool check_scheduler(const std::string& file, const config::Configuration& confi
   return report(file, findings);
 }
 
+Result<KueueSetup> read_kueue(const std::string& file, const GpuCatalog& gpus) {
+  SLACKLINE_ASSIGN(const std::string text, read_dump_file(file));
+  return wire::decode_kueue(text, gpus);
+}
+
+bool compare_with_kueue(const std::string& file, const config::Configuration& configuration) {
+  const std::string name = file == "-" ? "standard input" : file;
+  const auto kueue = read_kueue(file, configuration.gpus);
+  if (!kueue) {
+    std::printf("%s: error: %s\n", name.c_str(), kueue.error().message.c_str());
+    return false;
+  }
+  const control::KueueCheck check =
+      control::check_kueue(*kueue, configuration.queues, configuration.gpus);
+  for (const control::KueuePromises& type : check.types)
+    std::printf("%s: %s\n", name.c_str(), control::to_string(type).c_str());
+  return report(name, check.findings);
+}
+
 int run(const CheckOptions& options) {
   config::Configuration configuration;
   bool good = options.config.empty() || check_ours(options.config, configuration);
+  // Shares that cannot be read are none, which would look as if all were well.
+  if (!options.kueue.empty() && good) good = compare_with_kueue(options.kueue, configuration);
   if (!options.scheduler.empty()) good = check_scheduler(options.scheduler, configuration) && good;
   if (!options.cluster.empty()) {
     if (!options.kubeconfig.empty()) configuration.cluster.kubeconfig = options.kubeconfig;
@@ -110,10 +135,18 @@ void add_check(CLI::App& app, int& exit_code) {
                          "Check a SlacklineConfiguration, a KubeSchedulerConfiguration and the "
                          "cluster: line, problem, "
                          "remedy");
-  command->add_option("--config", options->config, "SlacklineConfiguration (YAML)")
-      ->check(CLI::ExistingFile);
+  CLI::Option* const ours =
+      command->add_option("--config", options->config, "SlacklineConfiguration (YAML)")
+          ->check(CLI::ExistingFile);
   command->add_option("--scheduler", options->scheduler, "KubeSchedulerConfiguration (YAML)")
       ->check(CLI::ExistingFile);
+  command
+      ->add_option("--kueue", options->kueue,
+                   "Where Kueue's quotas and the shares of --config promise one GPU twice: what "
+                   "`kubectl get nodes,clusterqueues,cohorts,resourceflavors,localqueues -A -o "
+                   "yaml` printed; -: standard input")
+      ->type_name("FILE")
+      ->needs(ours);
   command
       ->add_option("--cluster", options->cluster,
                    "kube: check whether tasks wait in the cluster while no replica leads")

@@ -915,6 +915,43 @@ class StartTest(unittest.TestCase):
         found = check("--scheduler", harmful)
         self.assertRegex(found.stdout, r"scheduler\.yaml:\d+: error: .*has no client certificate")
 
+    def test_check_finds_gpus_that_kueue_and_shares_both_promise(self):
+        (config := self.directory / "shares.yaml").write_text(
+            "apiVersion: config.slackline.dev/v1alpha1\nkind: SlacklineConfiguration\n"
+            "queues: [{name: vision, shares: {A100: {own: 8}}}]\n"
+        )
+        kueue = """\
+{apiVersion: kueue.x-k8s.io/v1beta2, kind: ResourceFlavor, metadata: {name: a100},
+ spec: {nodeLabels: {nvidia.com/gpu.product: NVIDIA-A100-SXM4-40GB}}}
+---
+{apiVersion: v1, kind: Node, metadata: {name: a, labels: {nvidia.com/gpu.product: NVIDIA-A100-SXM4-40GB}},
+ status: {allocatable: {nvidia.com/gpu: "12"}}}
+---
+{apiVersion: kueue.x-k8s.io/v1beta2, kind: ClusterQueue, metadata: {name: ml}, spec: {resourceGroups: [
+  {coveredResources: [nvidia.com/gpu], flavors: [{name: a100, resources: [
+    {name: nvidia.com/gpu, nominalQuota: 8}]}]}]}}
+"""
+
+        def check(text, *argv):
+            return subprocess.run(
+                [slackline_binary(), "check", *argv], input=text, text=True, capture_output=True, timeout=20
+            )
+
+        found = check(kueue, "--config", config, "--kueue", "-")
+        self.assertEqual(found.returncode, 1, found.stdout)
+        self.assertIn("standard input: A100: 8 GPUs by quotas of Kueue, 8 owned by queues of Slackline, 12 on nodes",
+                      found.stdout)  # fmt: skip
+        self.assertIn("standard input: error: A100: 16 GPUs are promised, 4 more than the nodes have", found.stdout)
+        (file := self.directory / "kueue.yaml").write_text(kueue.replace('"12"', '"16"'))
+        found = check("", "--config", config, "--kueue", file)
+        self.assertEqual(found.returncode, 0, found.stdout)
+        self.assertIn("kueue.yaml: no findings", found.stdout)
+        file.write_text(kueue.replace("nominalQuota: 8", "nominalQuota: many"))
+        found = check("", "--config", config, "--kueue", file)
+        self.assertEqual(found.returncode, 1)
+        self.assertRegex(found.stdout, r"kueue\.yaml: error: ClusterQueue ml: .*nominalQuota: .*many.*; write")
+        self.assertEqual(check("", "--kueue", file).returncode, 2, "it is compared with a configuration")
+
 
 if __name__ == "__main__":
     unittest.main()
