@@ -1,7 +1,6 @@
 #include "control/plan/planner.h"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include "control/plan/stop_ledger.h"
@@ -206,8 +205,9 @@ void Planner::plan(const Actuator::Overlay& seen, double changed_s) {
       });
   const double ended_s = clock_.steady_s();
   next_plan_s_ = next_plan(plan, place_is_kept, asked.now_wall_s, ended_s);
-  const double due_wall_s = std::min(core::next_node_down_s(snapshot, asked.now_wall_s),
-                                     core::next_told_stop_s(snapshot, asked.now_wall_s));
+  const double due_wall_s = std::min({core::next_node_down_s(snapshot, asked.now_wall_s),
+                                      core::next_told_stop_s(snapshot, asked.now_wall_s),
+                                      stop_book_->next_bar_ends_s(asked.now_wall_s)});
   next_plan_s_ = std::min(next_plan_s_, ended_s + due_wall_s - asked.now_wall_s);
   changed_s_.reset();
   meters_.planned(ended_s - began_s);

@@ -122,6 +122,8 @@ TEST_F(StopLedgerTest, WhoseTaskIsDeletedAtOncePaysTwiceAndIsBarred) {
     EXPECT_TRUE(is_barred(gone));
   };
   stop_in_vain(1);
+  EXPECT_NEAR(ledger.read(gone, {}, 60).next_bar_ends_s(clock.wall_s()), clock.wall_s() + 60, 1e-6)
+      << "it is planned again then";
   EXPECT_EQ(lost_gpu_s(ledger, gone), 200);
   clock.advance(61);
   EXPECT_FALSE(is_barred(gone));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -27,6 +28,13 @@ struct StopBook {
     return std::count_if(stops.begin(), stops.end(), [&](const BookedStop& each) {
       return each.controller == controller && each.at_s > now_wall_s - kAccountedFor_s;
     });
+  }
+  // Infinity where none is barred.
+  double next_bar_ends_s(double now_wall_s) const {
+    double next_s = std::numeric_limits<double>::infinity();
+    for (const auto& [account, until_s] : barred_until_s)
+      if (until_s > now_wall_s) next_s = std::min(next_s, until_s);
+    return next_s;
   }
   friend bool operator==(const StopBook&, const StopBook&) = default;
 };
