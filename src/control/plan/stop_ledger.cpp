@@ -9,6 +9,7 @@ namespace {
 
 constexpr int kTries = 3;
 constexpr double kLongestLook_s = 600;  // then an asker is judged by nobody
+constexpr double kOneOccasion_s = 60;   // stops for one asker
 
 }  // namespace
 
@@ -67,8 +68,10 @@ void StopLedger::put(const BookedStop& stop) {
 
 // Several runs are stopped for one start: that is one occasion, of the time of the first.
 void StopLedger::watch(BookedStop& stop) {
-  const auto open = std::find_if(askers_.begin(), askers_.end(),
-                                 [&](const auto& each) { return each.first.first == stop.asker; });
+  const auto open = std::find_if(askers_.begin(), askers_.end(), [&](const auto& each) {
+    const auto& [asker, asked_s] = each.first;
+    return asker == stop.asker && asked_s > stop.at_s - kOneOccasion_s;
+  });
   if (open != askers_.end())
     stop.at_s = open->first.second;
   else
@@ -97,7 +100,8 @@ Status StopLedger::book(const OwnWrite& write) {
   const bool forbidden = kept.error().code == ErrorCode::kForbidden;
   if (news) obs::log_warning("stop_not_booked", {{"error", kept.error().message}});
   if (forbidden) return {};
-  // Whether it was booked does not matter: the stop was not made, and is not charged.
+  MutexLock lock(mutex_);
+  drop(*stop);  // what of it may be stored is not made, and not charged
   return fail(ErrorCode::kInternal, "the stop was not booked: " + kept.error().message);
 }
 
@@ -128,7 +132,17 @@ void StopLedger::take_back(const OwnWrite& write) {
   const auto stop = core::booked_stop(write, clock_.wall_s());
   if (!stop) return;
   MutexLock lock(mutex_);
-  std::erase_if(stops_, [&](const BookedStop& each) { return each.is_same(*stop); });
+  drop(*stop);
+}
+
+// Nobody asked in vain for what was not done.
+void StopLedger::drop(const BookedStop& stop) {
+  std::erase_if(stops_, [&](const BookedStop& each) { return each.is_same(stop); });
+  const bool any = std::any_of(stops_.begin(), stops_.end(), [&](const BookedStop& each) {
+    return each.asker == stop.asker && each.at_s > stop.at_s - kOneOccasion_s;
+  });
+  if (!any)
+    std::erase_if(askers_, [&](const auto& each) { return each.first.first == stop.asker; });
 }
 
 void StopLedger::on_job(const Job& job) {

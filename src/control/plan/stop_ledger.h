@@ -58,6 +58,7 @@ class StopLedger final : public cluster::ClusterObserver {
 
   void put(const BookedStop& stop) SLACKLINE_REQUIRES(mutex_);
   void watch(BookedStop& stop) SLACKLINE_REQUIRES(mutex_);
+  void drop(const BookedStop& stop) SLACKLINE_REQUIRES(mutex_);
   void judge(const ClusterSnapshot& snapshot, double protect_s) SLACKLINE_REQUIRES(mutex_);
   Status keep() SLACKLINE_REQUIRES(writing_);
   Status merge() SLACKLINE_REQUIRES(writing_);

@@ -159,7 +159,9 @@ std::vector<double> PlanState::budgets_left_gpu_s(const LossBudget& budget, doub
         used_lately_gpu_s(progress_[task].run.started_s, now_s, running_choice(task).gpus, now_s);
   std::vector<double> left_gpu_s;
   for (QueueNumber queue = 0; queue < used_gpu_s.size(); ++queue)
-    left_gpu_s.push_back(budget.of(used_gpu_s[queue]) - accounts_.lost_gpu_s(queue, now_s));
+    left_gpu_s.push_back(accounts_.is_barred(queue, now_s)
+                             ? -1
+                             : budget.of(used_gpu_s[queue]) - accounts_.lost_gpu_s(queue, now_s));
   return left_gpu_s;
 }
 

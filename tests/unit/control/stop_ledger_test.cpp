@@ -76,34 +76,34 @@ TEST_F(StopLedgerTest, ADeletedJobTakesNoChargeAlong) {
 }
 
 TEST_F(StopLedgerTest, AStopThatWasBookedAndNotMadeIsNotCharged) {
-  ASSERT_TRUE(ledger.book(stop("victim")));
+  ASSERT_TRUE(ledger.book(stop("victim", 1, "")));
   StopLedger next(&store, metrics, clock);
   ASSERT_TRUE(next.load());
   EXPECT_EQ(lost_gpu_s(next, a_cluster().with(a_job("victim").gpus(4)).build()), 0);
-  ASSERT_TRUE(next.book(stop("victim"))) << "it is tried again, under its id";
+  ASSERT_TRUE(next.book(stop("victim", 1, ""))) << "it is tried again, under its id";
   EXPECT_EQ(lost_gpu_s(next, a_cluster().with(a_job("victim").stopped(1)).build()), 100);
-  ASSERT_TRUE(next.book(stop("victim", 2)));
+  ASSERT_TRUE(next.book(stop("victim", 2, "")));
   EXPECT_EQ(lost_gpu_s(next, a_cluster().with(a_job("victim").stopped(2)).build()), 200);
 }
 
 TEST_F(StopLedgerTest, WhatCannotBeBookedIsNotStopped) {
   store.refusal = ErrorCode::kUnavailable;
   EXPECT_FALSE(ledger.load());
-  const Status booked = ledger.book(stop("victim"));
+  const Status booked = ledger.book(stop("victim", 1, ""));
   ASSERT_FALSE(booked);
   EXPECT_EQ(booked.error().code, ErrorCode::kInternal) << "nor may it count as perhaps made";
   store.refusal = ErrorCode::kForbidden;
   EXPECT_TRUE(ledger.load()) << "an installation without the right plans all the same";
-  EXPECT_TRUE(ledger.book(stop("victim")));
+  EXPECT_TRUE(ledger.book(stop("victim", 1, "")));
   EXPECT_EQ(lost_gpu_s(ledger, a_cluster().build()), 100);
 }
 
 TEST_F(StopLedgerTest, TwoReplicasLoseNothingToEachOther) {
   StopLedger other(&store, metrics, clock);
   ASSERT_TRUE(ledger.load() && other.load());
-  ASSERT_TRUE(ledger.book(stop("a")));
-  ASSERT_TRUE(other.book(stop("b")));
-  ASSERT_TRUE(ledger.book(stop("c")));
+  ASSERT_TRUE(ledger.book(stop("a", 1, "")));
+  ASSERT_TRUE(other.book(stop("b", 1, "")));
+  ASSERT_TRUE(ledger.book(stop("c", 1, "")));
   EXPECT_EQ(store.stored->stops.size(), 3U);
   ledger.forget();
   ASSERT_TRUE(ledger.load());
@@ -144,6 +144,17 @@ TEST_F(StopLedgerTest, SeveralStopsForOneTaskAreOneOccasion) {
   EXPECT_EQ(lost_gpu_s(ledger, gone), 400) << "both count twice";
   clock.advance(61);
   EXPECT_FALSE(is_barred(gone));
+}
+
+TEST_F(StopLedgerTest, WhoWasStoppedForNobodyBarsNobody) {
+  ASSERT_TRUE(ledger.book(stop("victim")));
+  ledger.take_back(stop("victim"));
+  EXPECT_FALSE(is_barred(a_cluster().build()));
+  EXPECT_EQ(lost_gpu_s(ledger, a_cluster().build()), 0);
+  store.refusal = ErrorCode::kUnavailable;
+  EXPECT_FALSE(ledger.book(stop("victim")));
+  EXPECT_FALSE(is_barred(a_cluster().build()));
+  EXPECT_EQ(metrics.expose().find("slackline_stops_in_vain_total 1"), std::string::npos);
 }
 
 TEST_F(StopLedgerTest, WhoSuspendsItsTaskAtOnceIsBarredToo) {

@@ -51,7 +51,6 @@ std::vector<BookedStop> made_stops(const std::vector<BookedStop>& booked,
 struct Asker {
   ObjectKey key;
   double asked_s = 0;  // epoch, when they were stopped
-  bool seen = false;
   bool is_job = false;
   bool started = false;
   bool ran = false;  // a pod of it was bound

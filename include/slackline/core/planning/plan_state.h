@@ -209,8 +209,8 @@ class PlanState {
   }
   double next_wake_s() const { return next_wake_s_; }  // asked for last; -1 before that
   const ModelError& error() const { return error_; }   // of the runs that finished
-  // What each queue may still make others lose; below 0: it has spent more. O(runs of the last
-  // day).
+  // What each queue may still make others lose; below 0: it has spent more, or is barred. O(runs of
+  // the last day).
   std::vector<double> budgets_left_gpu_s(const LossBudget& budget, double now_s) const;
   // The queue of the task had others stopped in vain, and stops nobody now.
   bool is_barred(TaskIndex task, double now_s) const {

@@ -113,8 +113,6 @@ AskerFate look_at(Asker& asker, const ClusterSnapshot& snapshot, double protect_
   const Sight sight = see(asker.key, snapshot);
   if (sight.of == Sight::kEnded || sight.stopped_s > asker.asked_s) return AskerFate::kServed;
   const bool is_gone = sight.of == Sight::kGone;
-  if (is_gone && !asker.seen) return AskerFate::kServed;  // nothing is known of it
-  asker.seen = true;
   asker.is_job = asker.is_job || sight.is_job;
   const bool is_protected = now_wall_s <= asker.asked_s + protect_s;
   if (asker.ran && !is_protected) return AskerFate::kServed;

@@ -103,8 +103,7 @@ std::optional<PlanSheet> CheckedStops::plan_with(const Victims& victims, const S
 }
 
 bool CheckedStops::pays(TaskIndex asker, const Victims& victims) {
-  if (state_.is_barred(asker, planning_.now_s())) return false;
-  if (!budget_) return true;
+  if (!budget_) return !state_.is_barred(asker, planning_.now_s());
   if (!budgets_left_gpu_s_)
     budgets_left_gpu_s_ = state_.budgets_left_gpu_s(*budget_, planning_.now_s());
   double lost_gpu_s = 0;

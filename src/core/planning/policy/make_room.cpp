@@ -369,12 +369,8 @@ std::optional<RoomMaker::Chosen> RoomMaker::standing_on(const Choice& wanted,
 // False where the asker's queue cannot, or not all at once; only the first is a budget that is
 // spent.
 bool RoomMaker::pay(TaskIndex asker, double cost_gpu_s) {
-  if (state_.is_barred(asker, planning_.now_s())) {
-    denied_ = true;
-    return false;
-  }
   const auto budget = options_.budget();
-  if (!budget) return true;
+  if (!budget) return !state_.is_barred(asker, planning_.now_s());
   if (!budgets_left_gpu_s_)
     budgets_left_gpu_s_ = state_.budgets_left_gpu_s(*budget, planning_.now_s());
   const bool urgent = planning_.task(asker).qos == QosClass::kUrgent;
