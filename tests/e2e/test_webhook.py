@@ -23,6 +23,7 @@ NOBODY_PLANS = "kube-system/nobody-plans"
 MAX_PENDING = 8
 SETTINGS = f"""\
 queue: {{maxPending: {MAX_PENDING}}}
+queues: [{{name: small}}]
 planner: {{lease: {NOBODY_PLANS}}}
 webhook:
   certificate:
