@@ -510,8 +510,9 @@ TEST(RestRows, ReadAsTheyAlwaysDid) {
                             .state = "none",
                             .why = "it gives no batch-size"};
   all += every_form<CalibrationRow>("calibrations", {trial, none});
-  const ShareLedger ledger{{{"A100", 16, 20, 0, 3}, {"T4", 8, 4, 4, 1}},
-                           {{"vision", "A100", {8, 4}, 8, 2, 3}, {"", "A100", {}, 0, 0, 1}}};
+  const ShareLedger ledger{
+      {{"A100", 16, 20, 0, 3}, {"T4", 8, 4, 4, 1}},
+      {{"vision", "research", "A100", {8, 4}, 8, 2, 3}, {"", "", "A100", {}, 0, 0, 1}}};
   all += every_form<ShareLine>("shares", ledger.lines);
   all += one_form("shares", encode_one(ledger), preface_of(ledger));
   all += one_form("no shares", encode_one(ShareLedger()), preface_of(ShareLedger()));
