@@ -160,6 +160,65 @@ class PreemptionTest(PreemptionCase):
         self.cluster.wait_bound("third", 1, timeout=20)
 
 
+class DisruptionBudgetFormsTest(PreemptionCase):
+    LABEL = "batch.kubernetes.io/job-name"
+
+    def _forms(self):
+        def by(operator, **values):
+            return {"matchExpressions": [{"key": self.LABEL, "operator": operator, **values}]}
+
+        return {
+            "labels": {"matchLabels": {self.LABEL: "long-0"}},
+            "labels of another": {"matchLabels": {self.LABEL: "nobody"}},
+            "in": by("In", values=["long-0", "nobody"]),
+            "not in": by("NotIn", values=["long-0"]),
+            "exists": by("Exists"),
+            "does not exist": by("DoesNotExist"),
+            "both": {"matchLabels": {self.LABEL: "long-0"}, **by("NotIn", values=["long-0"])},
+            "empty": {},
+            "none": None,
+        }
+
+    def _forget_budget(self):
+        self.cluster.kubectl("delete", "pdb", "keep", "-n", "default", "--ignore-not-found")
+        self.cluster.wait(
+            lambda: self.daemon.total("slackline_cache_objects", resource="poddisruptionbudgets") == 0,
+            10,
+            "the last one to be gone",
+        )
+
+    def _would_evict(self, pod):
+        eviction = {
+            "apiVersion": "policy/v1",
+            "kind": "Eviction",
+            "metadata": {"name": pod, "namespace": "default"},
+            "deleteOptions": {"dryRun": ["All"]},
+        }
+        path = f"{self.cluster.collection('pod', 'default')}/{pod}/eviction"
+        status, reply = self.cluster.request("POST", path, eviction)
+        self.assertIn(status, (201, 429), reply)
+        return status == 201
+
+    def test_a_run_is_spared_exactly_where_the_api_server_refuses_to_evict(self):
+        self._fill(duration="10m")
+        (pod,) = (pod["metadata"]["name"] for pod in self.pods() if pod["metadata"]["name"].startswith("long-0"))
+
+        def spared():
+            return next(row.get("spared", "") for row in self.queue() if row["name"] == "long-0")
+
+        self.cluster.wait(lambda: spared() == "", 20, "it to be stoppable")
+        refused = set()
+        for form, selector in self._forms().items():
+            with self.subTest(form):
+                self._forget_budget()
+                self.keep_undisrupted(selector, minAvailable=NODES)
+                wanted = "" if self._would_evict(pod) else "DisruptionBudget"
+                if wanted:
+                    refused.add(form)
+                self.cluster.wait(lambda wanted=wanted: spared() == wanted, 10, f"{form}: spared as {wanted!r}")
+        self.assertEqual(refused, {"labels", "in", "exists", "empty"})
+
+
 class BudgetTest(PreemptionCase):
     policy = f"{PreemptionCase.policy},budget=0,budget_share=0"
 

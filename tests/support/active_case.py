@@ -82,7 +82,7 @@ class ActiveCase(unittest.TestCase):
             "metadata": {"name": "keep", "namespace": "default"},
             "spec": {**amount, "selector": selector},
         }])  # fmt: skip
-        self.addCleanup(self.cluster.kubectl, "delete", "pdb", "keep", "-n", "default")
+        self.addCleanup(self.cluster.kubectl, "delete", "pdb", "keep", "-n", "default", "--ignore-not-found")
 
         def known():
             counted = "observedGeneration" in self.cluster.get("poddisruptionbudget", "default", "keep").get(
