@@ -48,8 +48,7 @@ std::unique_ptr<PlannerService> PlannerService::make(
       std::make_unique<cluster::LeaderElection>(api, lease_options(configuration.planner), wake);
   options.leader = [&parts] { return parts.election_->holder(); };
   parts.stop_store_ = cluster::make_stop_store(api, stop_book_key(configuration.planner));
-  parts.stops_ =
-      std::make_unique<control::StopLedger>(parts.stop_store_.get(), metrics, system_clock());
+  parts.stops_ = std::make_unique<control::StopLedger>(*parts.stop_store_, metrics, system_clock());
   options.stops = parts.stops_.get();
   parts.actuator_ = std::make_unique<control::Actuator>(writer, metrics, wake, system_clock());
   parts.actuator_->book_stops_in(*parts.stops_);

@@ -13,7 +13,7 @@ constexpr double kOneOccasion_s = 60;   // stops for one asker
 
 }  // namespace
 
-StopLedger::StopLedger(cluster::StopStore* store, obs::MetricsRegistry& metrics, const Clock& clock)
+StopLedger::StopLedger(cluster::StopStore& store, obs::MetricsRegistry& metrics, const Clock& clock)
     : store_(store), metrics_(metrics), clock_(clock) {}
 
 void StopLedger::forget() {
@@ -23,7 +23,7 @@ void StopLedger::forget() {
 
 bool StopLedger::load() {
   MutexLock writing(writing_);
-  if (loaded_ || store_ == nullptr) return true;
+  if (loaded_) return true;
   const Status merged = merge();
   const bool forbidden = !merged && merged.error().code == ErrorCode::kForbidden;
   if (failures_.is_news(merged))
@@ -39,7 +39,7 @@ bool StopLedger::load() {
 
 // What is stored goes under what this process knows.
 Status StopLedger::merge() {
-  SLACKLINE_ASSIGN(const auto stored, store_->read());
+  SLACKLINE_ASSIGN(const auto stored, store_.read());
   resource_version_ = stored ? stored->resource_version : "";
   if (!stored) return {};
   if (stored->unreadable > 0)
@@ -88,7 +88,6 @@ Status StopLedger::book(const OwnWrite& write) {
     put(*stop);
     mine = ++changes_;
   }
-  if (store_ == nullptr) return {};
   MutexLock writing(writing_);
   {
     MutexLock lock(mutex_);
@@ -114,7 +113,7 @@ Status StopLedger::keep() {
       all.stops = stops_;
       upto = changes_;
     }
-    auto version = store_->write(all);
+    auto version = store_.write(all);
     if (version) {
       resource_version_ = *std::move(version);
       MutexLock lock(mutex_);

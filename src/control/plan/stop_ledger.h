@@ -32,8 +32,8 @@ class StopLedger final : public cluster::ClusterObserver {
  public:
   static constexpr std::size_t kMostBooked = 4000;
 
-  // `store` null: nothing is kept beyond this process. All outlive it.
-  StopLedger(cluster::StopStore* store, obs::MetricsRegistry& metrics, const Clock& clock);
+  // All outlive it.
+  StopLedger(cluster::StopStore& store, obs::MetricsRegistry& metrics, const Clock& clock);
 
   // Another term: what others have booked meanwhile is not known.
   void forget();
@@ -63,7 +63,7 @@ class StopLedger final : public cluster::ClusterObserver {
   Status keep() SLACKLINE_REQUIRES(writing_);
   Status merge() SLACKLINE_REQUIRES(writing_);
 
-  cluster::StopStore* const store_;
+  cluster::StopStore& store_;
   obs::MetricsRegistry& metrics_;
   const Clock& clock_;
 

@@ -59,7 +59,7 @@ class StopLedgerTest : public ::testing::Test {
   FakeStopStore store;
   obs::MetricsRegistry metrics;
   test::FakeClock clock;
-  StopLedger ledger{&store, metrics, clock};
+  StopLedger ledger{store, metrics, clock};
 };
 
 TEST_F(StopLedgerTest, ADeletedJobTakesNoChargeAlong) {
@@ -67,7 +67,7 @@ TEST_F(StopLedgerTest, ADeletedJobTakesNoChargeAlong) {
   ASSERT_TRUE(ledger.book(stop("victim")));
   const ClusterSnapshot without = a_cluster().with(a_job("asker").gpus(4)).build();
   EXPECT_EQ(lost_gpu_s(ledger, without), 100);
-  StopLedger next(&store, metrics, clock);
+  StopLedger next(store, metrics, clock);
   ASSERT_TRUE(next.load());
   EXPECT_EQ(lost_gpu_s(next, without), 100) << "whoever leads next knows it";
   clock.advance(core::kAccountedFor_s + 1);
@@ -77,7 +77,7 @@ TEST_F(StopLedgerTest, ADeletedJobTakesNoChargeAlong) {
 
 TEST_F(StopLedgerTest, AStopThatWasBookedAndNotMadeIsNotCharged) {
   ASSERT_TRUE(ledger.book(stop("victim", 1, "")));
-  StopLedger next(&store, metrics, clock);
+  StopLedger next(store, metrics, clock);
   ASSERT_TRUE(next.load());
   EXPECT_EQ(lost_gpu_s(next, a_cluster().with(a_job("victim").gpus(4)).build()), 0);
   ASSERT_TRUE(next.book(stop("victim", 1, ""))) << "it is tried again, under its id";
@@ -99,7 +99,7 @@ TEST_F(StopLedgerTest, WhatCannotBeBookedIsNotStopped) {
 }
 
 TEST_F(StopLedgerTest, TwoReplicasLoseNothingToEachOther) {
-  StopLedger other(&store, metrics, clock);
+  StopLedger other(store, metrics, clock);
   ASSERT_TRUE(ledger.load() && other.load());
   ASSERT_TRUE(ledger.book(stop("a", 1, "")));
   ASSERT_TRUE(other.book(stop("b", 1, "")));
