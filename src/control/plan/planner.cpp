@@ -170,7 +170,8 @@ void Planner::read_stops(const Actuator::Overlay& seen, const core::Policy& poli
   core::StopBook book;
   if (options_.stops != nullptr) {
     const core::StopLimits limits = policy.stop_limits().value_or(core::StopLimits{});
-    book = options_.stops->read(*seen.snapshot, seen.refused, limits.protect_s);
+    book =
+        options_.stops->read(*source_.snapshot(), *seen.snapshot, seen.refused, limits.protect_s);
   } else {
     book.refused = seen.refused;
   }

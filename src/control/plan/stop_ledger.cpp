@@ -166,13 +166,13 @@ void StopLedger::judge(const ClusterSnapshot& snapshot, double protect_s) {
   }
 }
 
-core::StopBook StopLedger::read(const ClusterSnapshot& snapshot, std::unordered_set<Uid> refused,
-                                double protect_s) {
+core::StopBook StopLedger::read(const ClusterSnapshot& shown, const ClusterSnapshot& planned,
+                                std::unordered_set<Uid> refused, double protect_s) {
   core::StopBook book;
   book.refused = std::move(refused);
   MutexLock lock(mutex_);
-  judge(snapshot, protect_s);
-  book.stops = core::made_stops(stops_, snapshot);
+  judge(shown, protect_s);
+  book.stops = core::made_stops(stops_, planned);
   book.barred_until_s = core::bars(book.stops, protect_s, clock_.wall_s());
   return book;
 }

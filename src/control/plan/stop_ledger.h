@@ -45,10 +45,11 @@ class StopLedger final : public cluster::ClusterObserver {
   // It was not made, for certain.
   void take_back(const OwnWrite& write);
 
-  // What counts now, after a look at the tasks that others were stopped for. `protect_s`: what they
-  // are expected to run at least.
-  core::StopBook read(const ClusterSnapshot& snapshot, std::unordered_set<Uid> refused,
-                      double protect_s);
+  // What counts now by `planned`, which has own writes laid over it, after a look at the tasks that
+  // others were stopped for: as the watch has `shown` them, because a release may still fail.
+  // `protect_s`: what they are expected to run at least.
+  core::StopBook read(const ClusterSnapshot& shown, const ClusterSnapshot& planned,
+                      std::unordered_set<Uid> refused, double protect_s);
 
   void on_pod_bound(const Pod& /*pod*/, double /*seen_s*/) override {}
   void on_job(const Job& job) override;

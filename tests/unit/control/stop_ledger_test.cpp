@@ -46,12 +46,12 @@ class StopLedgerTest : public ::testing::Test {
   }
   static double lost_gpu_s(StopLedger& of, const ClusterSnapshot& snapshot) {
     double sum_gpu_s = 0;
-    for (const BookedStop& each : of.read(snapshot, {}, 60).stops)
+    for (const BookedStop& each : of.read(snapshot, snapshot, {}, 60).stops)
       sum_gpu_s += each.gpu_s * (each.in_vain_s ? 2 : 1);
     return sum_gpu_s;
   }
   bool is_barred(const ClusterSnapshot& snapshot) {
-    const auto barred = ledger.read(snapshot, {}, 60).barred_until_s;
+    const auto barred = ledger.read(snapshot, snapshot, {}, 60).barred_until_s;
     const auto at = barred.find("team-a");
     return at != barred.end() && clock.wall_s() < at->second;
   }
@@ -122,7 +122,8 @@ TEST_F(StopLedgerTest, WhoseTaskIsDeletedAtOncePaysTwiceAndIsBarred) {
     EXPECT_TRUE(is_barred(gone));
   };
   stop_in_vain(1);
-  EXPECT_NEAR(ledger.read(gone, {}, 60).next_bar_ends_s(clock.wall_s()), clock.wall_s() + 60, 1e-6)
+  EXPECT_NEAR(ledger.read(gone, gone, {}, 60).next_bar_ends_s(clock.wall_s()), clock.wall_s() + 60,
+              1e-6)
       << "it is planned again then";
   EXPECT_EQ(lost_gpu_s(ledger, gone), 200);
   clock.advance(61);
@@ -155,6 +156,14 @@ TEST_F(StopLedgerTest, WhoWasStoppedForNobodyBarsNobody) {
   EXPECT_FALSE(ledger.book(stop("victim")));
   EXPECT_FALSE(is_barred(a_cluster().build()));
   EXPECT_EQ(metrics.expose().find("slackline_stops_in_vain_total 1"), std::string::npos);
+}
+
+TEST_F(StopLedgerTest, AReleaseThatFailsIsNobodysFault) {
+  ASSERT_TRUE(ledger.book(stop("victim")));
+  const ClusterSnapshot waits = a_cluster().with(a_job("asker").gpus(4).waiting()).build();
+  const ClusterSnapshot planned = a_cluster().with(a_job("asker").gpus(4)).build();
+  EXPECT_TRUE(ledger.read(waits, planned, {}, 60).barred_until_s.empty());
+  EXPECT_FALSE(is_barred(waits)) << "its write met another one, and is decided again";
 }
 
 TEST_F(StopLedgerTest, WhoSuspendsItsTaskAtOnceIsBarredToo) {
