@@ -56,6 +56,7 @@ struct PodFacts {
   std::string scheduler_name;
   std::vector<ContainerFacts> containers;
   std::vector<std::string> gates;
+  std::string priority_class{};
   bool has_scheduling_group = false;
   // Of a Job's template, as JSON; empty: none. The second without the terms that Slackline writes.
   std::string affinity{};
@@ -120,6 +121,13 @@ struct KeptShape {
 };
 
 // The changes. For a Job, `template_*`, `scheduler_name` and `env` belong to its template.
+// Of a pod: a class that makes no room for itself. The API server takes no class without its value.
+struct PriorityChange {
+  std::string priority_class;
+  std::int32_t value = 0;
+  friend bool operator==(const PriorityChange&, const PriorityChange&) = default;
+};
+
 struct AdmissionChanges {
   bool suspend = false;
   bool gate = false;  // contract::kGate
@@ -132,6 +140,7 @@ struct AdmissionChanges {
   std::vector<EnvVariable> env;  // into each container with GPUs, where the name is free
   std::optional<GpuCountChange> gpus;
   std::optional<ContainerAmountsChange> amounts{};  // of a pod: CPU and memory
+  std::optional<PriorityChange> priority{};         // of a pod
   // podFailurePolicy: disrupted pods count as no failure; podReplacementPolicy with it: Failed.
   bool ignore_disruptions = false;
   KeptShape kept{};

@@ -15,6 +15,7 @@ inline constexpr std::string_view kPrefix = "slackline.dev/";
 
 inline constexpr std::string_view kManagedLabel = "slackline.dev/managed";
 inline constexpr std::string_view kGate = "slackline.dev/queue";  // the queue's label, and the gate
+inline constexpr std::string_view kBand = "slackline.dev/band";
 inline constexpr std::string_view kProfilerLabel = "slackline.dev/profiler";
 inline constexpr std::string_view kCalibrationLabel = "slackline.dev/calibration";
 inline constexpr std::string_view kCalibrationOf = "slackline.dev/calibration-of";
@@ -73,9 +74,10 @@ inline constexpr std::array kKeys = {
     Key{.name = kAdmitted,
         .meaning = "what was allowed, with its proof: submitter, class, queue",
         .writer = Writer::kWebhook},
-    Key{.name = "slackline.dev/band",
-        .meaning = "kept for the order in which borrowers give back",
-        .writer = Writer::kWebhook},
+    Key{.name = kBand,
+        .meaning = "the band that it was released in: the PriorityClass of its pods",
+        .writer = Writer::kPlanner,
+        .on = "pod templates of Jobs"},
     Key{.name = "slackline.dev/batch-size", .meaning = "the global batch, in samples"},
     Key{.name = kCalibrationLabel,
         .meaning = "`allowed`: short runs of it may be made on idle GPUs; `run`: it is such a run",

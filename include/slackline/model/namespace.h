@@ -27,6 +27,7 @@ struct PriorityClass {
   ObjectKey key;  // the name alone
   std::int32_t value = 0;
   bool global_default = false;  // of pods that name no class
+  bool never_preempts = false;  // preemptionPolicy: Never
 };
 
 }  // namespace slackline

@@ -49,6 +49,7 @@ struct ShapeChange {
   // The required node affinity from now on, where the GPU type is pinned.
   std::optional<std::vector<NodeSelectorTerm>> affinity_terms{};
   std::optional<AmountsChange> amounts{};
+  std::string band{};  // PlanNote::band, for the template; empty: it stays as it is
   // What to keep of the Job as it was written; without any change in it: the note is removed.
   std::shared_ptr<const OriginalShape> original{};  // null: the note stays as it is
 };

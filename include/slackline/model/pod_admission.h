@@ -69,6 +69,9 @@ struct PodAdmission {
   std::map<std::string, std::shared_ptr<const RuntimeClass>> runtime_classes{};  // by name
   // The API server refuses pods of a RuntimeClass that is not among them.
   bool knows_all_classes = false;
+  // The PriorityClasses that are bands (model/band.h) and make no room for themselves, with their
+  // values.
+  std::map<std::string, std::int32_t> bands{};
 };
 
 }  // namespace slackline

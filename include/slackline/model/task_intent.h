@@ -91,6 +91,8 @@ struct PlanNote {
   std::optional<std::int64_t> generation{};
 
   std::optional<ResizeNote> resize{};  // nullopt: nobody made it larger or smaller
+  // The PriorityClass of pods of the Job, whose template names none (model/band.h). Empty: none.
+  std::string band{};
 
   // As it was read: the signed text, and the code. Empty: it was not read, or has none.
   std::string text{};

@@ -90,11 +90,13 @@ bool Belief::forget_priority_class(const std::string& name) {
 }
 
 // As the Priority admission plug-in would give it to a pod; a class that is not there admits none.
-std::int32_t Belief::rank_of(const Job& job) const {
+std::int32_t Belief::rank_of(const Job& job, const PlanNote* plan) const {
   if (!job.priority_class.empty()) {
     const auto at = ranks_.find(job.priority_class);
     return at != ranks_.end() ? at->second : 0;
   }
+  if (plan != nullptr && !plan->band.empty())
+    if (const auto at = ranks_.find(plan->band); at != ranks_.end()) return at->second;
   if (default_ranks_.empty()) return 0;
   return std::max_element(default_ranks_.begin(), default_ranks_.end(),
                           [](const auto& a, const auto& b) { return a.second < b.second; })
@@ -106,7 +108,7 @@ JobPtr Belief::judge(const JobPtr& seen, std::vector<DoubtedPlan>& doubted) {
   Plan plan = ours ? seen->plan : nullptr;
   const Carrier carrier{"Job", seen->key, seen->uid, seen->suspended, seen->generation};
   const PlanDoubt doubt = judge_plan(carrier, plan, doubted);
-  const std::int32_t rank = rank_of(*seen);
+  const std::int32_t rank = rank_of(*seen, plan.get());
   auto intent = seen->intent;
   const Claimant claimant{seen->key, seen->uid, seen->admitted.get(), seen->waits_with_us()};
   const bool proven = !ours || judge_rights(claimant, intent);

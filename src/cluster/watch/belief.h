@@ -117,7 +117,7 @@ class Belief {
   bool admits(const Claimant& claimant);
   bool counts(const Job& job, const PreemptionNote& note) const;
   bool counts(const Pod& pod, const StopNotice& notice) const;
-  std::int32_t rank_of(const Job& job) const;
+  std::int32_t rank_of(const Job& job, const PlanNote* plan) const;
 
   const MessageAuthenticator* const mac_;
   const bool everywhere_;

@@ -4,6 +4,7 @@
 
 #include "cluster/watch/cache.h"
 #include "slackline/core/cluster/pod_admission.h"
+#include "slackline/model/band.h"
 
 namespace slackline::cluster {
 
@@ -64,12 +65,16 @@ void Cache::forget_namespace(const std::string& name, News& news) {
 
 void Cache::put(const PriorityClass& priority_class, News& news) {
   priority_classes_.put(priority_class, generation(KubeKind::kPriorityClass));
+  const std::string& name = priority_class.key.name;
+  if (priority_class.never_preempts && band_named(name))
+    edit_admission().bands[name] = priority_class.value;
   if (belief_.put(priority_class) && listed_[index_of(KubeKind::kPriorityClass)])
     judge_jobs_anew("", due_for_news(), news);
 }
 
 void Cache::forget_priority_class(const std::string& name, News& news) {
   priority_classes_.forget({"", name});
+  if (band_named(name)) edit_admission().bands.erase(name);
   if (belief_.forget_priority_class(name)) judge_jobs_anew("", due_for_news(), news);
 }
 

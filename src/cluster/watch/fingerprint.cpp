@@ -74,8 +74,8 @@ std::uint64_t fingerprint_of(const Namespace& ns) {
 }
 
 std::uint64_t fingerprint_of(const PriorityClass& priority_class) {
-  return fingerprint(format("{}|{}|{}", priority_class.uid.str(), priority_class.value,
-                            priority_class.global_default));
+  return fingerprint(format("{}|{}|{}|{}", priority_class.uid.str(), priority_class.value,
+                            priority_class.global_default, priority_class.never_preempts));
 }
 
 std::uint64_t fingerprint_of(const RuntimeClass& runtime) {

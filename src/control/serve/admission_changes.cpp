@@ -118,6 +118,9 @@ AdmissionChanges desired_for_changed(const ReviewedJob& job, const ReviewedJob& 
                 job.job.created_s, facts);
   if (old.pod.scheduler_name == facts.scheduler_name) desired.scheduler_name = facts.scheduler_name;
   if (runs_by_plan(old)) {
+    for (const std::string_view key : {contract::kBand, contract::kGpusPerNode, contract::kNodes})
+      if (const std::string* written = old.pod.keys.annotation(key))
+        set(desired.template_annotations, key, *written);
     KeptOfUpdate kept = kept_of(old, job);
     desired.kept = std::move(kept.shape);
     desired.original = std::move(kept.original);
@@ -189,6 +192,22 @@ std::optional<ContainerAmountsChange> planned_amounts(const ReviewedPod& pod,
   return ContainerAmountsChange{0, *job->plan->resize->amounts};
 }
 
+// The band of its Job's plan; while the snapshot does not show that yet, the one in the template.
+std::optional<PriorityChange> planned_priority(const ReviewedPod& pod,
+                                               const AdmissionFacts& facts) {
+  const Job* job = owning_job(*facts.snapshot, pod.pod);
+  const std::string* written = pod.facts.keys.annotation(contract::kBand);
+  std::string band;
+  if (job != nullptr && job->plan)
+    band = job->plan->band;
+  else if (written != nullptr && (job == nullptr || job->suspended))
+    band = *written;
+  if (pod.pod.owner->kind != "Job" || !facts.snapshot->admission) return std::nullopt;
+  const auto known = facts.snapshot->admission->bands.find(band);
+  if (known == facts.snapshot->admission->bands.end()) return std::nullopt;
+  return PriorityChange{known->first, known->second};
+}
+
 AdmissionChanges desired_for_new(const ReviewedPod& pod, bool annotations_are_ours,
                                  const AdmissionFacts& facts) {
   AdmissionChanges desired;
@@ -204,7 +223,10 @@ AdmissionChanges desired_for_new(const ReviewedPod& pod, bool annotations_are_ou
     set_shape(desired.annotations, shape->pods, shape->gpus);
     desired.gpus = gpu_count(pod, shape->gpus);
   }
-  if (pod.pod.owner && annotations_are_ours) desired.amounts = planned_amounts(pod, facts);
+  if (pod.pod.owner && annotations_are_ours) {
+    desired.amounts = planned_amounts(pod, facts);
+    desired.priority = planned_priority(pod, facts);
+  }
   return desired;
 }
 
@@ -305,6 +327,8 @@ AdmissionChanges changes_of(const AdmissionReview& review, const AdmissionChange
       changes.gpus.reset();
     if (changes.amounts && has_amounts(pod->facts.containers.front(), changes.amounts->amounts))
       changes.amounts.reset();
+    if (changes.priority && changes.priority->priority_class == pod->facts.priority_class)
+      changes.priority.reset();
     return changes;
   }
   return {};

@@ -12,6 +12,7 @@
 #include "slackline/core/cluster/quota_menu.h"
 #include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/planning/lost_work.h"
+#include "slackline/model/band.h"
 #include "slackline/model/reason.h"
 #include "stops.h"
 #include "type_pin.h"
@@ -48,6 +49,7 @@ class StartWriter {
         catalog_(catalog),
         stamp_(stamp),
         now_wall_s_(now_wall_s),
+        shares_(queue.state().shares()),
         quotas_(snapshot),
         ending_(EndingPods(snapshot, now_wall_s).pods()),
         disruptions_(snapshot, ending_) {
@@ -144,6 +146,7 @@ class StartWriter {
     const Choice& choice = queue_.state().choice(effect.task, ended.choice);
     const double left = effect.begun ? effect.begun->left : progress.left;
     const double lost = wasted_gpu_s(ended, ended.observed_work_s, left, choice.gpus, now_wall_s_);
+    shares_.end(queue_.state().use_of(effect.task, choice));
     for (const PodPtr& pod : task.bound)
       if (const auto node = snapshot_.find_node(pod->node.str())) cleared_[*node].insert(task.uid);
     if (task.job)
@@ -208,6 +211,7 @@ class StartWriter {
     note.asked = asked_of(*task.intent, task.types_of_queue);
     note.resize = resize_note(index, choice, pool.pool.type);
     note.nodes = nodes_of(snapshot_, pool, run, task.pods_in(choice.shape));
+    note.band = begin_on_share(index, choice);
     const auto plan = std::make_shared<const PlanNote>(std::move(note));
     const std::size_t first = writes.size();
     if (task.job)
@@ -218,6 +222,22 @@ class StartWriter {
     const std::vector<Uid> after = stopped_on(pool, run);
     for (std::size_t i = first; i < writes.size(); ++i)
       writes[i].after = after;
+  }
+
+  // The band of its pods; empty: they have none.
+  std::string begin_on_share(TaskIndex index, const Choice& choice) {
+    const QueueTask& task = queue_.task(index);
+    const PlanState& state = queue_.state();
+    const TaskProgress& progress = state.progress(index);
+    const SharedUse use = state.use_of(index, choice);
+    if (progress.phase == TaskPhase::kRunning)  // it goes on
+      shares_.end(state.use_of(index, state.running_choice(index)));
+    const int level = std::min(kHighestBandLevel, state.tasks()[index].level + progress.stops);
+    const std::string band = PriorityBand{shares_.is_own(use), level}.name();
+    shares_.begin(use);
+    const bool has_bands = snapshot_.admission && snapshot_.admission->bands.contains(band);
+    const bool takes_one = task.job && task.job->priority_class.empty();
+    return has_bands && takes_one ? band : std::string();
   }
 
   std::optional<ResizeNote> resize_note(TaskIndex index, const Choice& choice,
@@ -251,8 +271,10 @@ class StartWriter {
     }
     ReleaseJob start{.plan = plan};
     // A Job whose pods exist keeps its template.
-    if (job.suspended && stamp_.pin_pods_by == nullptr)
+    if (job.suspended && stamp_.pin_pods_by == nullptr) {
       shape(index, run, plan->resize ? plan->resize->amounts : std::nullopt, start.shape);
+      start.shape.band = plan->band;
+    }
     if (job.suspended && stamp_.pin_pods_by != nullptr)
       shape_beside_template(index, run, start.shape);
     writes.push_back(job_write(job, std::move(start), {.verb = Verb::kPlan}));
@@ -331,6 +353,7 @@ class StartWriter {
   const GpuCatalog& catalog_;
   PlanStamp& stamp_;
   const double now_wall_s_;
+  ShareUse shares_;  // with what this plan starts and stops
   QuotaBook quotas_;
   const std::vector<PodPtr> ending_;
   Disruptions disruptions_;

@@ -52,6 +52,7 @@ PodFacts read_facts(JsonView metadata, JsonView spec, const GpuCatalog& catalog)
       facts.containers.push_back(read_container(container, catalog));
   for (const JsonView gate : spec["schedulingGates"].items())
     facts.gates.emplace_back(gate["name"].text());
+  facts.priority_class = std::string(spec["priorityClassName"].text());
   facts.has_scheduling_group = spec["schedulingGroup"].present();
   return facts;
 }

@@ -167,6 +167,13 @@ void write_amounts(PatchWriter& patch, const ContainerAmountsChange& change) {
   write("limits", "memory", now.memory_limit);
 }
 
+// The API server has given the pod a priority already; it compares all three.
+void write_priority(PatchWriter& patch, const PriorityChange& change) {
+  patch.text("/spec/priorityClassName", change.priority_class);
+  patch.number("/spec/priority", change.value);
+  patch.text("/spec/preemptionPolicy", "Never");
+}
+
 void write_pod_spec(PatchWriter& patch, const std::string& spec, const PodFacts& pod,
                     const AdmissionChanges& changes) {
   if (!changes.scheduler_name.empty()) patch.text(spec + "/schedulerName", changes.scheduler_name);
@@ -218,6 +225,7 @@ std::string encode_json_patch(const AdmissionReview& review, const AdmissionChan
     write_pod_spec(patch, "/spec", pod->facts, changes);
     if (changes.gpus) write_gpus(patch, *changes.gpus);
     if (changes.amounts) write_amounts(patch, *changes.amounts);
+    if (changes.priority) write_priority(patch, *changes.priority);
   }
   return patch.take();
 }

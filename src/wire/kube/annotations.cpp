@@ -383,6 +383,7 @@ Result<PlanNote> read_plan(std::string_view text) {
   plan.asked = std::string(root["asked"].text());
   plan.generation = root["generation"].integer();
   plan.resize = read_resize_note(root["resize"]);
+  plan.band = std::string(root["band"].text());
   plan.value_hash = fingerprint(text);
   SealedText sealed = split_seal(text);
   plan.text = std::move(sealed.text);

@@ -104,11 +104,14 @@ void write_affinity(JsonWriter& out, const std::vector<NodeSelectorTerm>& terms)
 
 void write_template(JsonWriter& out, const ShapeChange& shape) {
   out.key("template").begin_object();
-  if (shape.reshape && shape.reshape->in_template) {
-    // The containers read their shape through the downward API.
+  const bool reshaped = shape.reshape && shape.reshape->in_template;
+  if (reshaped || !shape.band.empty()) {
     out.key("metadata").begin_object().key("annotations").begin_object();
-    out.field(contract::kNodes, std::to_string(shape.reshape->parallelism));
-    out.field(contract::kGpusPerNode, std::to_string(shape.reshape->gpus));
+    // The containers read their shape through the downward API.
+    if (reshaped)
+      out.field(contract::kNodes, std::to_string(shape.reshape->parallelism))
+          .field(contract::kGpusPerNode, std::to_string(shape.reshape->gpus));
+    if (!shape.band.empty()) out.field(contract::kBand, shape.band);
     out.end_object().end_object();
   }
   out.key("spec").begin_object();
@@ -151,7 +154,8 @@ PatchBody finish_running_job(JsonWriter& out, const ShapeChange& shape) {
     out.field("parallelism", shape.reshape->parallelism)
         .field("completions", shape.reshape->parallelism);
   const bool in_template = shape.reshape && shape.reshape->in_template;
-  if (in_template || shape.affinity_terms || shape.amounts) write_template(out, shape);
+  if (in_template || shape.affinity_terms || shape.amounts || !shape.band.empty())
+    write_template(out, shape);
   out.end_object().end_object();
   return {names_container(shape) ? kStrategicMergePatch : kMergePatch, "", out.take()};
 }
@@ -397,6 +401,7 @@ std::string encode_plan(const PlanNote& plan) {
   if (!plan.asked.empty()) out.field("asked", plan.asked);
   if (plan.generation) out.field("generation", *plan.generation);
   if (plan.resize) write_resize(out, *plan.resize);
+  if (!plan.band.empty()) out.field("band", plan.band);
   out.end_object();
   return out.take();
 }

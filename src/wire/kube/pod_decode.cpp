@@ -488,6 +488,7 @@ PriorityClass read_priority_class(JsonView json) {
   priority_class.key = read_key(json["metadata"]);
   priority_class.value = read_priority(json["value"]);
   priority_class.global_default = json["globalDefault"].is_true();
+  priority_class.never_preempts = json["preemptionPolicy"].text() == "Never";
   return priority_class;
 }
 
