@@ -114,6 +114,14 @@ std::string_view to_string(LengthSource source) {
   return "";
 }
 
+std::int64_t TaskRequest::all_gpus() const {
+  if (of_each.empty()) return saturating_mul(pods, gpus);
+  std::int64_t all = 0;
+  for (const std::int64_t one : of_each)
+    all = saturating_add(all, one);
+  return all;
+}
+
 std::optional<Placement> TaskRequest::sized_on(const GpuType& type) const {
   for (const auto& [sized_type, shape] : sized)
     if (sized_type == type) return shape;

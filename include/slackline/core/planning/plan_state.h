@@ -39,6 +39,8 @@ inline constexpr int kMostStopsOfBorrowers = 3;
 using slackline::kDefaultFallback_s;
 inline constexpr double kNoDeadline = std::numeric_limits<double>::infinity();
 
+struct MixedPods;  // mixed_pods.h
+
 // The properties of a task that do not change.
 struct PlanTask {
   std::int64_t id = 0;  // unique; the last key of every order
@@ -70,6 +72,8 @@ struct PlanTask {
   double fallback_after_s = kDefaultFallback_s;
   EligibleNodesPtr eligible{};   // null: every node
   EligibleNodesPtr preferred{};  // taken first; null: none is
+  // Its pods, where they differ: `eligible` is then what all of them may use. Null: they are equal.
+  std::shared_ptr<const MixedPods> mixed{};
 };
 
 // The columns that a plan reads of every waiting task, side by side in memory: following each menu
@@ -121,7 +125,7 @@ struct ReportedWork {
 // A task on its GPUs, from one start to the finish or stop that ends it.
 struct Run {
   ChoiceIndex choice = 0;
-  std::vector<PoolNode> nodes;  // d_gpn GPUs on each, in the order they were found
+  std::vector<PoolNode> nodes;  // d_gpn GPUs each time that a node is named, in the order found
   bool promoted = false;        // started out of the share of tasks that waited too long
   double started_s = 0;
   double overhead_s = 0;       // start-up, before any work is done

@@ -6,6 +6,9 @@
 // the node count only where the Job can change it (Indexed, parallelism = completions), the GPU
 // count only where one container asks for GPUs.
 //
+// Pods that differ are packed one by one (PlanTask::mixed): one placement, their GPUs counted in
+// the largest unit that all of them are multiples of. 8+2+1 GPUs are 11x1, and 8+4+4 are 4x4.
+//
 // Times. They come from the predictor, with the error that the model claims. If it does not know
 // the model: `expected-duration`, for the written shape, on the types on which that says anything
 // (stated_duration.h); on others it is taken to be kMostSlower times as long, and as uncertain as
@@ -64,7 +67,10 @@ struct TaskRequest {
   OwnSpread spread{};  // of its pods, as written
   // It is ended by then, in seconds of its run: LengthSource::kAtMost where nothing else is known.
   std::optional<std::int64_t> limit_s{};
+  // Where its pods differ: the GPUs of each, the largest first. `gpus` is then the first.
+  std::vector<std::int64_t> of_each{};
 
+  std::int64_t all_gpus() const;
   std::optional<Placement> sized_on(const GpuType& type) const;
 };
 
