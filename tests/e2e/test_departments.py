@@ -6,6 +6,7 @@ import subprocess
 import time
 import unittest
 
+from support.controlplane import ROOT
 from support.daemon import slackline_binary
 from support.objects import DURATION, TEAM, gpu_job, name_of
 from support.queued_case import QueuedCase
@@ -186,6 +187,78 @@ class DepartmentsTest(QueuedCase):
         self.give({"vision": "{own: 4, borrow: 4}"})
         self.cluster.wait_bound("gang", 2, timeout=60, namespace=TEAM)
         self.assertEqual(self.share("vision")["borrowed"], 4)
+
+
+class BandsTest(QueuedCase):
+    """Pods show by their PriorityClass on whose GPUs they run."""
+
+    nodes = 2
+    gpus_per_node = 4
+    settings = SHARES.replace("{own: 4}}}", "{own: 4, borrow: 4}}}")
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.cluster.kubectl("apply", "--validate=strict", "-k", ROOT / "deploy" / "bands")
+        cls.cluster.wait(
+            lambda: cls.daemon.total("slackline_cache_objects", resource="priorityclasses") >= 20, 20, "the classes"
+        )
+        cls.cluster.wait(lambda: cls.cluster.try_create(cls.named("x", "public-1"), "--dry-run=server")[0], 20, "rules")
+
+    @staticmethod
+    def named(name, priority_class):
+        written = job(name, "vision", gpus=1)
+        written["spec"]["template"]["spec"]["priorityClassName"] = priority_class
+        return written
+
+    def wait_band(self, name, band, pods=1):
+        """Each pod of the Job has a node, and this class with all that belongs to it."""
+        self.cluster.wait_bound(name, pods, timeout=60, namespace=TEAM)
+        value = int(self.cluster.kubectl("get", "priorityclass", band, "-o", "jsonpath={.value}"))
+        for pod in self.cluster.pods_of(name, TEAM):
+            spec = pod["spec"]
+            self.assertEqual(
+                (spec["priorityClassName"], spec["priority"], spec["preemptionPolicy"]), (band, value, "Never"), name
+            )
+
+    def test_private_on_own_gpus_public_on_borrowed_ones_and_higher_after_a_stop(self):
+        self.apply(job("v1", "vision", gpus=2, pods=2, annotations=LONG))
+        self.wait_band("v1", "private-5", pods=2)
+        self.apply(job("v2", "vision", gpus=2, pods=2, annotations=LONG))
+        self.wait_band("v2", "public-5", pods=2)
+        self.apply(job("t1", "text"))
+        self.wait_band("t1", "private-5")
+        self.cluster.wait(lambda: self.rows()["v2"]["state"] == "waiting", 30, "the borrower to give back")
+        self.cluster.kubectl("delete", "job", "t1", "-n", TEAM)
+        self.wait_band("v2", "public-6", pods=2)
+        replaced = self.cluster.pods_of("v2", TEAM)[0]
+        self.cluster.kubectl("delete", "pod", name_of(replaced), "-n", TEAM, "--grace-period=0", "--force")
+        self.cluster.wait(
+            lambda: replaced["metadata"]["uid"] not in [p["metadata"]["uid"] for p in self.cluster.pods_of("v2", TEAM)]
+            and len(self.cluster.pods_of("v2", TEAM)) == 2, 30, "another pod"
+        )  # fmt: skip
+        self.wait_band("v2", "public-6", pods=2)
+
+    def test_a_class_that_a_person_chose_stays_and_no_person_chooses_a_band(self):
+        mine = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass",
+                "metadata": {"name": "mine"}, "value": 7}  # fmt: skip
+        self.apply(mine)
+        self.cluster.wait(
+            lambda: self.cluster.try_create(self.named("x", "mine"), "--dry-run=server")[0] == 0, 20, "it"
+        )
+        self.apply(self.named("v1", "mine"))
+        self.cluster.wait_bound("v1", timeout=60, namespace=TEAM)
+        self.assertEqual(self.cluster.pods_of("v1", TEAM)[0]["spec"]["priority"], 7)
+
+        code, said = self.cluster.try_create(self.named("v2", "private-10"), "--dry-run=server")
+        self.assertNotEqual(code, 0)
+        self.assertIn("spec.template.spec.priorityClassName: only Slackline gives private-10", said)
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": TEAM},
+               "spec": {**self.named("p", "private-10")["spec"]["template"]["spec"]}}  # fmt: skip
+        for user in ([], ["--as=system:serviceaccount:kube-system:replicaset-controller"]):
+            code, said = self.cluster.try_create(pod, "--dry-run=server", *user)
+            self.assertNotEqual(code, 0, user)
+            self.assertIn("only pods of Jobs get private-10", said)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from support.objects import MANAGED, TEAM, gpu_job, gpu_pod, waiting_job
 POLICIES = ROOT / "deploy" / "policy"
 ELSEWHERE = "others"
 JOB_CONTROLLER = "system:serviceaccount:kube-system:job-controller"
-GUARDED = {"plan", "progress", "preemptions", "preempt-at", "preempt-for", "device-ids", "forecast", "variant"}
+GUARDED = {"band", "plan", "progress", "preemptions", "preempt-at", "preempt-for", "device-ids", "forecast", "variant"}
 FORGED = json.dumps({"id": "e", "epoch": 1, "shape": "1x1", "type": "A100", "nodes": ["n"]})
 
 

@@ -202,6 +202,10 @@ class JobBuilder {
   JobBuilder& finished() { return job_.finished = true, *this; }
   JobBuilder& completed(double epoch_s) { return job_.completed_s = epoch_s, *this; }
   // For others, so often.
+  JobBuilder& of_class(const std::string& priority_class) {
+    job_.priority_class = priority_class;
+    return *this;
+  }
   JobBuilder& stopped(std::int64_t count, double at_s = 0) {
     PreemptionNote note;
     note.count = count;

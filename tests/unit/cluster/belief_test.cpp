@@ -443,5 +443,22 @@ TEST_F(BeliefTest, AJobsRankIsThatOfItsPriorityClass) {
   EXPECT_EQ(this->job(1).priority, 0);
 }
 
+TEST_F(BeliefTest, APlannedJobsRankIsThatOfItsBand) {
+  Job planned = released("train");
+  PlanNote plan = *planned.plan;
+  plan.band = "private-5";
+  planned.plan = std::make_shared<const PlanNote>(plan);
+  cache_.upsert(sealed(mac_, planned));
+  cache_.upsert(PriorityClass{Uid("p1"), {"", "private-5"}, 150, false, true});
+  cache_.upsert(PriorityClass{Uid("p2"), {"", "public-5"}, 50, false, false});  // it preempts
+  cache_.upsert(PriorityClass{Uid("p3"), {"", "batch"}, 10, false, true});
+  const auto bands = [&] { return cache_.publish()->admission->bands; };
+  EXPECT_EQ(bands(), (std::map<std::string, std::int32_t>{{"private-5", 150}}));
+  EXPECT_EQ(job().priority, 150);
+  cache_.remove(PriorityClass{Uid("p1"), {"", "private-5"}, 0, false, true});
+  EXPECT_TRUE(bands().empty());
+  EXPECT_EQ(job().priority, 0);
+}
+
 }  // namespace
 }  // namespace slackline::cluster

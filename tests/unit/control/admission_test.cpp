@@ -558,6 +558,39 @@ TEST_F(AdmissionTest, APodGetsTheAmountsThatThePlanOfItsJobSays) {
       << "its template has them";
 }
 
+TEST_F(AdmissionTest, APodGetsTheBandOfThePlanOfItsJob) {
+  auto admission = std::make_shared<PodAdmission>();
+  admission->bands = {{"private-5", 150}, {"public-5", 50}};
+  snapshot.admission = admission;
+  const auto band_of = [&](const ReviewText& text) {
+    const auto priority = mutate_pod(text).changes.priority;
+    return priority ? priority->priority_class : "";
+  };
+  const ReviewText told = pod_of_train(R"("slackline.dev/band":"public-5")");
+  EXPECT_EQ(band_of(pod_of_train("")), "");
+  EXPECT_EQ(band_of(told), "public-5") << "its plan is not seen yet";
+  plan_train({1, 2}, {"gpu-1"});
+  EXPECT_EQ(band_of(told), "") << "what an earlier plan has left";
+  Job train = *snapshot.jobs.front();
+  PlanNote plan = *train.plan;
+  plan.band = "private-5";
+  train.plan = std::make_shared<const PlanNote>(plan);
+  snapshot.jobs = {std::make_shared<const Job>(train)};
+  EXPECT_EQ(band_of(told), "private-5");
+  ReviewText text = pod_of_train("");
+  const AdmissionReview review = decoded(test::pod_review_text(text));
+  EXPECT_THAT(wire::encode_json_patch(review, mutate_pod(text).changes),
+              HasSubstr(R"({"op":"add","path":"/spec/priorityClassName","value":"private-5"},)"
+                        R"({"op":"add","path":"/spec/priority","value":150},)"
+                        R"({"op":"add","path":"/spec/preemptionPolicy","value":"Never"})"));
+  text.pod_spec = R"("priorityClassName":"private-5","schedulerName":"default-scheduler")";
+  EXPECT_EQ(band_of(text), "") << "it has it";
+  text.user = "jane";
+  EXPECT_EQ(band_of(text), "") << "only a controller copies a template";
+  admission->bands.erase("private-5");
+  EXPECT_EQ(band_of(pod_of_train("")), "") << "the API server would refuse the pod";
+}
+
 // An hour on two K80, each.
 std::shared_ptr<const core::PortraitBook> nights(int runs) {
   Portrait portrait;

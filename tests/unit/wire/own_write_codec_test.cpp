@@ -105,6 +105,21 @@ TEST(OwnWriteCodec, AChosenShapeAndTypeAreInTheSamePatch) {
     EXPECT_NE(body.find(part), std::string::npos) << part << "\n" << body;
 }
 
+TEST(OwnWriteCodec, ABandIsInThePlanAndInTheTemplate) {
+  PlanNote plan = *a_plan();
+  EXPECT_EQ(read_plan(encode_plan(plan))->band, "");
+  plan.band = "private-7";
+  EXPECT_EQ(read_plan(encode_plan(plan))->band, "private-7");
+  const PatchBody patch = encode_own_write(on_job(
+      ReleaseJob{.plan = std::make_shared<const PlanNote>(plan), .shape = {.band = plan.band}}));
+  EXPECT_EQ(patch.content_type, "application/merge-patch+json");
+  EXPECT_NE(patch.body.find(
+                R"("suspend":false,"template":{"metadata":{"annotations":{"slackline.dev/band":)"
+                R"("private-7"}},"spec":{}})"),
+            std::string::npos)
+      << patch.body;
+}
+
 TEST(OwnWriteCodec, CpuAndMemoryAreInTheSamePatchAndNothingIsAdded) {
   ShapeChange shape;
   shape.amounts = AmountsChange{"train", {"2", "", "5Gi", "6Gi"}};
