@@ -8,7 +8,7 @@ import unittest
 
 from support.controlplane import ROOT
 from support.daemon import slackline_binary
-from support.objects import DURATION, TEAM, gpu_job, name_of
+from support.objects import DURATION, TEAM, gpu_job, name_of, node_of
 from support.queued_case import QueuedCase
 
 GIVE_BACK_S = 5
@@ -159,6 +159,26 @@ class DepartmentsTest(QueuedCase):
         self.wait_bound(borrower)
         self.let_end(borrower)
         self.assertEqual(self.stops(borrower), 1)
+
+    def test_a_borrower_with_a_deadline_goes_on_elsewhere_at_once(self):
+        self.give({"vision": "{own: 1, borrow: 4}"})
+        self.apply(job("x", "text", gpus=2))
+        self.wait_bound("x")
+        self.apply(job("v0", "vision", gpus=1))
+        self.wait_bound("v0")
+        self.apply(job("b", "vision", gpus=2, annotations=LONG | {"deadline-after": "2h"}))
+        self.wait_bound("b")
+        (before,) = (node_of(pod) for pod in self.cluster.pods_of("b", TEAM))
+        self.cluster.kubectl("delete", "job", "x", "-n", TEAM)
+        self.cluster.wait(lambda: not self.cluster.pods_of("x", TEAM), 30, "x to go")
+        self.apply(job("t1", "text"))
+        self.wait_bound("t1", "b")
+        (after,) = (node_of(pod) for pod in self.cluster.pods_of("b", TEAM))
+        self.assertNotEqual(after, before)
+        self.assertEqual(self.stops("b"), 1)
+        said = [e["message"] for e in self.cluster.list("event", TEAM)
+                if e["reason"] == "BorrowedAskedBack" and e["involvedObject"]["name"] == "b"]  # fmt: skip
+        self.assertTrue(any(f"goes on as 1x2 on {after} so that {TEAM}/t1 can start" in text for text in said), said)
 
     def test_a_gang_that_borrows_gives_back_as_a_whole(self):
         self.give({"vision": "{own: 4, borrow: 4}"})

@@ -55,7 +55,8 @@ std::string result_of(const StopJob& stop) {
   const std::string change = format("from {} to {}", on.from.str(), on.shape.str());
   if (stop.preemptions->by == reason::kGrown)
     return format("grown {}, ends {} earlier: {}", change, format_duration(told.gain_s), price);
-  return result_of(told, "shrunk " + change, price);
+  const bool smaller = on.shape.gpus() < on.from.gpus();
+  return result_of(told, smaller ? "shrunk " + change : "moved", price);
 }
 
 DecisionStop told_of(const EvictPod& evict) {

@@ -75,21 +75,23 @@ std::string moved_text(const StopJob& stop) {
       100 * stop.preemptions->left, stop.preemptions->count);
 }
 
-std::string reshaped_text(const StopJob& stop, bool shrunk) {
-  const PreemptionNote::GoesOn& on = *stop.preemptions->goes_on;
-  const std::string why =
-      shrunk ? format("so that {} can start", stop.asker.str())
-             : format("and is expected to end {} earlier",
-                      format_duration(std::max(1.0, std::round(stop.gain.earlier_s))));
-  return format(
-      "goes on as {} instead of {} {}: its checkpoints keep {:.0f} % of its work; stopped {} times "
-      "so far",
-      on.shape.str(), on.from.str(), why, 100 * (1 - stop.preemptions->left),
-      stop.preemptions->count);
-}
-
 std::string_view asked_back_text(std::string_view reason) {
   return reason == reason::kBorrowedAskedBack ? " on the GPUs that its queue owns" : "";
+}
+
+std::string reshaped_text(const StopJob& stop, std::string_view reason) {
+  const PreemptionNote::GoesOn& on = *stop.preemptions->goes_on;
+  const std::string where = reason == reason::kBorrowedAskedBack
+                                ? format("on {}", listed(on.nodes))
+                                : format("instead of {}", on.from.str());
+  const std::string why =
+      reason == reason::kGrown
+          ? format("and is expected to end {} earlier",
+                   format_duration(std::max(1.0, std::round(stop.gain.earlier_s))))
+          : format("so that {} can start{}", stop.asker.str(), asked_back_text(reason));
+  return format(
+      "goes on as {} {} {}: its checkpoints keep {:.0f} % of its work; stopped {} times so far",
+      on.shape.str(), where, why, 100 * (1 - stop.preemptions->left), stop.preemptions->count);
 }
 
 std::string rolled_back_text(ResizeFailure failure) {
@@ -139,8 +141,8 @@ struct EventWriter {
                        rolled_back_text(kind.preemptions->too_small) +
                            "; it was stopped, and waits in the queue to go on as written"};
     if (kind.preemptions->goes_on)
-      return EventText{decision.reason == reason::kShrunk, decision.reason,
-                       reshaped_text(kind, decision.reason == reason::kShrunk)};
+      return EventText{decision.reason != reason::kGrown, decision.reason,
+                       reshaped_text(kind, decision.reason)};
     return EventText{
         true, decision.reason,
         format("stopped so that {} can start{}: its checkpoints keep {:.0f} % of its work, "

@@ -89,6 +89,21 @@ class StartWriter {
     return true;
   }
 
+  // Whoever gives back, and is started again by the same plan where nobody is stopped for it: its
+  // place there is kept.
+  void look_ahead(const Plan& plan) {
+    std::set<TaskIndex> given_back;
+    bool takes_room = false;
+    for (const Effect& effect : plan.effects) {
+      if (effect.gives_back) given_back.insert(effect.task);
+      if (effect.ended) takes_room = true;
+      if (!effect.is_start()) continue;
+      if (!takes_room && given_back.contains(effect.task))
+        placed_again_[effect.task] = &*effect.begun;
+      takes_room = false;
+    }
+  }
+
   // In the place that is kept for it, once its pods are gone.
   void go_on(TaskIndex index) {
     const QueueTask& task = queue_.task(index);
@@ -163,7 +178,9 @@ class StartWriter {
                  .risks_deadline = effect.risks_deadline,
                  .qos = task.intent->qos_class.value_or(QosClass::kNormal)};
     PreemptionNote note = note_of_stop(task, left, lost_gpu_s, now_wall_s_);
-    if (effect.begun) note.goes_on = going_on(task, effect);
+    if (effect.begun) note.goes_on = going_on(effect.task, *effect.begun);
+    if (const auto again = placed_again_.find(effect.task); again != placed_again_.end())
+      note.goes_on = going_on(effect.task, *again->second);
     if (!effect.gives_back) charge(note, asker.account, lost_gpu_s, now_wall_s_);
     stop.preemptions = std::make_shared<const PreemptionNote>(std::move(note));
     writes.push_back(
@@ -171,13 +188,13 @@ class StartWriter {
                   {.verb = Verb::kSuspend, .reason = reason_of(effect), .plan_id = task.plan->id}));
   }
 
-  PreemptionNote::GoesOn going_on(const QueueTask& task, const Effect& effect) const {
-    const Choice& choice = queue_.state().choice(effect.task, effect.begun->choice);
+  PreemptionNote::GoesOn going_on(TaskIndex index, const Run& begun) const {
+    const Choice& choice = queue_.state().choice(index, begun.choice);
     const QueuePool& pool = queue_.pools()[choice.pool];
     return {.shape = choice.shape,
             .gpu_type = pool.pool.type,
-            .nodes = nodes_of(snapshot_, pool, *effect.begun, choice.shape.d_node),
-            .from = task.plan->shape};
+            .nodes = nodes_of(snapshot_, pool, begun, choice.shape.d_node),
+            .from = queue_.task(index).plan->shape};
   }
 
   void evict(const Effect& effect, const QueueTask& task, const QueueTask& asker,
@@ -359,6 +376,7 @@ class StartWriter {
   Disruptions disruptions_;
   // Whose room is made by an earlier stop that may still fail, or by one that was only told.
   std::set<NodeIndex> uncertain_;
+  std::map<TaskIndex, const Run*> placed_again_;
   std::map<NodeIndex, std::set<Uid>> cleared_;  // Jobs and pods that this plan stops, by node
 };
 
@@ -373,6 +391,7 @@ std::vector<OwnWrite> begin_starts(const ClusterSnapshot& snapshot,
                                    const Plan& plan, const GpuCatalog& catalog, PlanStamp& stamp,
                                    double now_wall_s) {
   StartWriter writer(snapshot, unanswered, queue, catalog, stamp, now_wall_s);
+  writer.look_ahead(plan);
   writer.writes = stop_disrupted(queue, now_wall_s);
   for (OwnWrite& write : stop_too_small(snapshot, queue, now_wall_s))
     writer.writes.push_back(std::move(write));

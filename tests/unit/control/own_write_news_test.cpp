@@ -97,6 +97,10 @@ TEST(OwnWriteNews, EveryKindHasItsRowAndItsEvent) {
   std::swap(larger->goes_on->shape, larger->goes_on->from);
   larger->by = reason::kGrown;
   grown.preemptions = larger;
+  StopJob elsewhere_back = stop;
+  auto placed = std::make_shared<PreemptionNote>(*smaller);
+  placed->goes_on->shape = placed->goes_on->from;
+  elsewhere_back.preemptions = placed;
   StopJob moved = stop;
   auto elsewhere = std::make_shared<PreemptionNote>(*smaller);
   elsewhere->goes_on->nodes = {NodeName("n3")};
@@ -135,6 +139,12 @@ TEST(OwnWriteNews, EveryKindHasItsRowAndItsEvent) {
        "Warning " + job +
            "Shrunk: goes on as 1x2 instead of 1x4 so that ml/urgent can start: its checkpoints "
            "keep 75 % of its work; stopped 2 times so far"},
+      {on_job(elsewhere_back, back(reason::kBorrowedAskedBack)),
+       "suspend ml/train u1 p1-1: moved for ml/urgent, which starts 10m00s earlier: 25 % of its "
+       "work is left, 80 GPU seconds are lost BorrowedAskedBack=1",
+       "Warning " + job +
+           "BorrowedAskedBack: goes on as 1x4 on n1 so that ml/urgent can start on the GPUs that "
+           "its queue owns: its checkpoints keep 75 % of its work; stopped 2 times so far"},
       {on_job(grown, back(reason::kGrown)),
        "suspend ml/train u1 p1-1: grown from 1x2 to 1x4, ends 10m00s earlier: 25 % of its work is "
        "left, 80 GPU seconds are lost Grown=1",

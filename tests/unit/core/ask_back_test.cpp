@@ -133,6 +133,32 @@ TEST_F(AskBackTest, TheStopIsSaidAndNobodyPaysForIt) {
   EXPECT_EQ(writes[1].target.key.name, "t0");
 }
 
+TEST_F(AskBackTest, WhoGivesBackAndHasADeadlineGoesOnFirstWhereThereIsRoom) {
+  runs("v0", "vision", 4, "n1", -100);
+  runs("v1", "vision", 4, "n3", -99);
+  runs("o0", "other", 2, "n4", -98);
+  auto borrower = test::in_queue("v2", "vision", 0);
+  borrower.intent().deadline_s = kSharedAt_s + 90'000;
+  test::add_running(cluster_, borrower, "v2", 2, "n2", "A100", kSharedAt_s - 697);
+  auto sooner = test::in_queue("x", "other", 0).gpus(2);
+  sooner.intent().deadline_s = kSharedAt_s + 80'000;
+  cluster_.with(sooner.waiting());
+  waits("t0", "text", 4, 0);
+  Queue found = queue();
+  const Plan made = planned(found);
+  PlanStamp stamp;
+  const auto writes = begin_starts(snapshot_, {}, found, made, catalog_, stamp, kSharedAt_s);
+  TaskNames written;
+  for (const OwnWrite& write : writes)
+    written.push_back(write.target.key.name);
+  EXPECT_EQ(written, (TaskNames{"v2", "t0"})) << "x waits";
+  const auto* stop = writes[0].as<StopJob>();
+  ASSERT_TRUE(stop != nullptr && stop->preemptions->goes_on);
+  EXPECT_EQ(writes[0].decision.reason, reason::kBorrowedAskedBack);
+  EXPECT_EQ(stop->preemptions->goes_on->nodes, std::vector<NodeName>{NodeName("n4")});
+  EXPECT_EQ(stop->preemptions->goes_on->shape, (Placement{1, 2}));
+}
+
 // Else it would be asked back at once.
 TEST_F(AskBackTest, ADeadlineStopsNoOwnerForABorrower) {
   runs("t0", "text", 4, "n1", 0);

@@ -34,11 +34,11 @@ struct PlanStamp {
 // Jobs that others take pods from (disrupted_jobs.h), or that right-sizing made too small, are
 // stopped first.
 // A task that makes room is stopped, also where the plan would start it again elsewhere: it waits
-// until its pods are gone. One that the plan shrinks keeps its place (Queue::going_on), and is
-// released there once its pods are gone. The start of whoever gets its room names the
-// stop (OwnWrite::after). `unanswered` are the Jobs whose writes may still fail: nothing is started
-// in the room that an earlier plan's stop of theirs makes. Where disruption budgets forbid a stop,
-// what follows in the plan is left out.
+// until its pods are gone. One that the plan shrinks, or that gives back and is placed again, keeps
+// its place (Queue::going_on), and is released there once its pods are gone. The start of whoever
+// gets its room names the stop (OwnWrite::after). `unanswered` are the Jobs whose writes may still
+// fail: nothing is started in the room that an earlier plan's stop of theirs makes. Where
+// disruption budgets forbid a stop, what follows in the plan is left out.
 // Where a queue asks for notice (QueueRules::notice_s), the pods of such a task are told when and
 // for whom it is stopped, and it is stopped once that time has come and the plan still wants it.
 // What a plan no longer wants is taken back.

@@ -31,6 +31,7 @@ class AskBack {
       serve(asker);
       if (unserved_ == kMostUnserved) break;
     }
+    place_again();
     planning_.wake_by(wake_s_);
   }
 
@@ -91,11 +92,34 @@ class AskBack {
     const auto sets = sets_of(asker, wanted, victims);
     if (sets.empty()) return false;
     const RoomGain gain = gain_of(asker, wanted, sets.front());
-    for (const StopVictim* victim : sets.front())
+    for (const StopVictim* victim : sets.front()) {
       planning_.give_back(victim->run, gain);
+      stopped_.push_back(victim->run);
+    }
     planning_.start(asker, index);
     look_for_borrowers();
     return true;
+  }
+
+  // Who has a deadline and can meet it in what room is left, elsewhere or in another shape, goes on
+  // there before anybody else starts.
+  void place_again() {
+    const auto by_deadline = [&](TaskIndex a, TaskIndex b) {
+      return planning_.task(a).deadline_s < planning_.task(b).deadline_s;
+    };
+    std::stable_sort(stopped_.begin(), stopped_.end(), by_deadline);
+    for (const TaskIndex task : stopped_) {
+      if (planning_.task(task).deadline_s == kNoDeadline) break;
+      const double latest_end_s = planning_.task(task).deadline_s + kDeadlineTolerance_s;
+      const auto meets_it = [&](ChoiceIndex index) {
+        const Choice& choice = planning_.menu(task).all[index];
+        return planning_.now_s() + planning_.lat_s(task, choice) <= latest_end_s &&
+               planning_.fits(task, choice);
+      };
+      const std::vector<ChoiceIndex>& by_cer = planning_.menu(task).by_cer;
+      const auto found = std::find_if(by_cer.begin(), by_cer.end(), meets_it);
+      if (found != by_cer.end()) planning_.start(task, *found);
+    }
   }
 
   // Somebody can give it back, later.
@@ -181,6 +205,7 @@ class AskBack {
   double wake_s_ = kNoDeadline;
   std::vector<ShareParts> parts_;     // by task
   std::vector<TaskIndex> borrowers_;  // whom somebody may ask
+  std::vector<TaskIndex> stopped_;
   int unserved_ = 0;
 };
 
