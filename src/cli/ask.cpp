@@ -452,6 +452,19 @@ void add_report(CLI::App& app, int& exit_code) {
   });
 }
 
+void add_shadow_report(CLI::App& app, int& exit_code) {
+  const auto [command, options] = add_question(
+      app, "shadow-report",
+      "Show what happened beside what the planner would have done (shadow and advise mode)");
+  command->add_option("-n,--namespace", options->ns, "Only this namespace");
+  command->add_option("--since", options->since,
+                      "Runs that ended since then: 7d (the default), 2026-11-21, or a time");
+  add_limit(*command, *options);
+  command->callback([&exit_code, asked = options] {
+    exit_code = ask_list(*asked, with_query("/v1/reports/shadow", *asked));
+  });
+}
+
 void add_shares(CLI::App& app, int& exit_code) {
   const auto [command, options] =
       add_question(app, "shares", "Show what queues own, may borrow and use of each GPU type");
@@ -505,6 +518,7 @@ void add_ask(CLI::App& app, int& exit_code) {
   add_decisions(app, exit_code);
   add_history(app, exit_code);
   add_report(app, exit_code);
+  add_shadow_report(app, exit_code);
   add_shares(app, exit_code);
   add_ready(app, exit_code);
 }

@@ -140,8 +140,12 @@ Result<std::size_t> CopyService::copy_history(client::Client& client) {
   constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
   return copy_pages(client, "/v1/history", kAll, [&](std::string_view json) -> Result<std::size_t> {
     SLACKLINE_ASSIGN(std::vector<FinishedTask> tasks, wire::read_finished_tasks(json));
-    for (FinishedTask& task : tasks)
-      stores_.journal.restore(std::move(task));
+    for (FinishedTask& task : tasks) {
+      const auto shadow = task.shadow;
+      const Uid uid = task.uid;
+      if (stores_.journal.restore(std::move(task)) && shadow)
+        stores_.journal.shadowed(uid, *shadow);
+    }
     return tasks.size();
   });
 }

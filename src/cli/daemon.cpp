@@ -272,8 +272,8 @@ Status Daemon::Parts::lay_routes() {
   keeper = std::make_unique<control::ForecastKeeper>(planning, known, *source, view, books, post,
                                                      metrics, system_clock());
   if (!planner)
-    shadow = std::make_unique<control::ShadowPlanner>(planning, known, *source, *log, metrics,
-                                                      system_clock());
+    shadow = std::make_unique<control::ShadowPlanner>(planning, known, *source, *log, journal.get(),
+                                                      metrics, system_clock());
   queue =
       std::make_unique<control::QueueQuery>(planning, known, *source, view, books, system_clock());
   calibrations = std::make_unique<control::CalibrationQuery>(

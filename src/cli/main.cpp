@@ -81,6 +81,7 @@ constexpr Help kHelp[] = {
     {"page", kAsk,
      "slackline page\n  slackline page --server https://slackline.example:8183 --ca-file ca.pem"},
     {"report", kAsk, "slackline report --by family --since 7d"},
+    {"shadow-report", kAsk, "slackline shadow-report --since 7d\n  slackline shadow-report -o csv"},
     {"shares", kAsk, "slackline shares\n  slackline shares -o csv"},
     {"ready", kAsk, "slackline ready && echo synced"},
     {"models", kSpeed, "slackline models resnet50"},

@@ -92,4 +92,39 @@ struct ReportView {
   std::vector<std::string> notes;      // how the numbers are to be read
 };
 
+// GET /v1/reports/shadow: what happened beside what the planner would have done.
+
+// The mean over the compared runs, in both worlds, and what the second one saves or wins.
+struct PairedMean {
+  double real = 0;
+  double shadow = 0;
+  double gain = 0;
+  // Of the gain, 95 %; absent: too few days.
+  std::optional<double> gain_low{};
+  std::optional<double> gain_high{};
+};
+
+// Runs of one namespace, or of all.
+struct ShadowRow {
+  std::string ns;              // empty: all
+  std::int64_t runs = 0;       // that ended in the window
+  std::int64_t compared = 0;   // of these: that went to their end in both worlds
+  std::int64_t days = 0;       // on which compared runs ended
+  std::int64_t deadlines = 0;  // of the compared: that had one
+  // Absent: nothing is compared.
+  std::optional<PairedMean> wait_s{};      // from the creation to the start
+  std::optional<PairedMean> complete_s{};  // from the creation to the end
+  std::optional<PairedMean> in_time{};     // share of the deadlines, 0..1
+  std::optional<PairedMean> gpu_hours{};   // of a run
+};
+
+struct ShadowReportView {
+  std::string ns;  // only this namespace; empty: all
+  double from_s = 0;
+  double to_s = 0;
+  ShadowRow total;
+  std::vector<ShadowRow> rows;  // by namespace
+  std::vector<std::string> notes;
+};
+
 }  // namespace slackline

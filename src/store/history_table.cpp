@@ -53,10 +53,17 @@ ALTER TABLE history ADD COLUMN cpu_s REAL;
 constexpr std::string_view kAddDeleted =
     "ALTER TABLE history ADD COLUMN deleted INTEGER NOT NULL DEFAULT 0";
 
+constexpr std::string_view kAddShadow = R"sql(
+ALTER TABLE history ADD COLUMN shadow_started_s REAL;
+ALTER TABLE history ADD COLUMN shadow_finished_s REAL;
+ALTER TABLE history ADD COLUMN shadow_gpus INTEGER;
+)sql";
+
 constexpr std::string_view kHistoryColumns =
     "uid, ns, name, queue, qos_class, model, gpu_type, gpus, created_s, started_s, finished_ms, "
     "succeeded, deadline_s, predicted_s, gpu_hours, resized_from, family, asked_gpus, pods, "
-    "cpu_milli, deleted, gpu_share, gpu_memory, gpu_s, cpu_cores, cpu_s";
+    "cpu_milli, deleted, gpu_share, gpu_memory, gpu_s, cpu_cores, cpu_s, shadow_started_s, "
+    "shadow_finished_s, shadow_gpus";
 
 // A recorded prediction of the task wins over the task's own.
 constexpr std::string_view kInsert =
@@ -122,6 +129,10 @@ FinishedTask read_finished(const Statement& statement) {
     task.use =
         MeasuredUse{statement.real(column), statement.real(column + 1), statement.real(column + 2),
                     statement.real(column + 3), statement.real(column + 4)};
+  column += 5;
+  if (!statement.is_null(column))
+    task.shadow = ShadowRun{statement.real(column), statement.real(column + 1),
+                            statement.integer(column + 2)};
   return task;
 }
 
@@ -152,6 +163,10 @@ std::string_view history_adds_deletion() {
   return kAddDeleted;
 }
 
+std::string_view history_adds_shadow() {
+  return kAddShadow;
+}
+
 std::string history_probe() {
   return format(
       "SELECT id, {}, (SELECT max(predicted_s + made_s) FROM predictions WHERE uid = '') "
@@ -160,11 +175,12 @@ std::string history_probe() {
 }
 
 HistoryTable::HistoryTable(Statement predict, Statement insert, Statement settle, Statement measure,
-                           Statement beyond, Statement prune, Statement forget)
+                           Statement shadow, Statement beyond, Statement prune, Statement forget)
     : predict_(std::move(predict)),
       insert_(std::move(insert)),
       settle_(std::move(settle)),
       measure_(std::move(measure)),
+      shadow_(std::move(shadow)),
       beyond_(std::move(beyond)),
       prune_(std::move(prune)),
       forget_(std::move(forget)) {}
@@ -181,6 +197,10 @@ Result<HistoryTable> HistoryTable::prepare(Database& database) {
       database.prepare("UPDATE history SET gpu_share = ?2, gpu_memory = ?3, gpu_s = ?4, "
                        "cpu_cores = ?5, cpu_s = ?6 WHERE uid = ?1"));
   SLACKLINE_ASSIGN(
+      Statement shadow,
+      database.prepare("UPDATE history SET shadow_started_s = ?2, shadow_finished_s = ?3, "
+                       "shadow_gpus = ?4 WHERE uid = ?1"));
+  SLACKLINE_ASSIGN(
       Statement beyond,
       database.prepare("SELECT finished_ms FROM history ORDER BY finished_ms DESC, id DESC "
                        "LIMIT 1 OFFSET ?1"));
@@ -190,7 +210,7 @@ Result<HistoryTable> HistoryTable::prepare(Database& database) {
                                     "RETURNING id"));
   SLACKLINE_ASSIGN(Statement forget, database.prepare("DELETE FROM predictions WHERE made_s < ?1"));
   return HistoryTable(std::move(predict), std::move(insert), std::move(settle), std::move(measure),
-                      std::move(beyond), std::move(prune), std::move(forget));
+                      std::move(shadow), std::move(beyond), std::move(prune), std::move(forget));
 }
 
 Status HistoryTable::predict(const Uid& task, double predicted_s, double now_s) {
@@ -216,6 +236,10 @@ Status HistoryTable::measure(const Uid& task, const MeasuredUse& use) {
   return measure_
       .bind_all(task.str(), use.gpu_share, use.gpu_memory, use.gpu_s, use.cpu_cores, use.cpu_s)
       .run();
+}
+
+Status HistoryTable::shadow(const Uid& task, const ShadowRun& run) {
+  return shadow_.bind_all(task.str(), run.started_s, run.finished_s, run.gpus).run();
 }
 
 Result<bool> HistoryTable::prune(double before_s, std::int64_t keep_rows, std::int64_t slice) {

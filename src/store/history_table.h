@@ -17,12 +17,13 @@ namespace slackline::store {
 
 inline constexpr std::int64_t kMaxHistoryRows = 200000;
 
-// The scripts that create the tables and, later, columns of what was used and of what became of it;
-// and the required ones.
+// The scripts that create the tables and, later, columns of what was used, of what became of it and
+// of how it would have gone; and the required ones.
 std::string_view history_schema();
 std::string_view history_with_resizes();
 std::string_view history_adds_use();
 std::string_view history_adds_deletion();
+std::string_view history_adds_shadow();
 std::string history_probe();
 
 class HistoryTable {
@@ -35,18 +36,21 @@ class HistoryTable {
   Result<std::optional<FinishedTask>> insert(const FinishedTask& task);
   // What the task used, in place of what was said before; nothing if it is not there.
   Status measure(const Uid& task, const MeasuredUse& use);
+  // How the task would have gone, in place of what was said before; nothing if it is not there.
+  Status shadow(const Uid& task, const ShadowRun& run);
   // Deletes at most `slice` rows that ended before `before_s`, or are older than the newest
   // `keep_rows`; true when more are left to delete. Predictions made before then are deleted, too.
   Result<bool> prune(double before_s, std::int64_t keep_rows, std::int64_t slice);
 
  private:
   HistoryTable(Statement predict, Statement insert, Statement settle, Statement measure,
-               Statement beyond, Statement prune, Statement forget);
+               Statement shadow, Statement beyond, Statement prune, Statement forget);
 
   Statement predict_;
   Statement insert_;
   Statement settle_;
   Statement measure_;
+  Statement shadow_;
   Statement beyond_;
   Statement prune_;
   Statement forget_;

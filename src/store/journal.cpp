@@ -44,6 +44,10 @@ struct Measurement {
   Uid task;
   MeasuredUse use;
 };
+struct Shadowed {
+  Uid task;
+  ShadowRun run;
+};
 struct Restored {
   FinishedTask task;
 };
@@ -51,7 +55,7 @@ struct RestoredDecision {
   DecisionRow row;
 };
 using Entry = std::variant<DecisionRow, OutcomeUpdate, FinishedTask, Restored, RestoredDecision,
-                           Prediction, Measurement>;
+                           Prediction, Measurement, Shadowed>;
 
 bool is_history(const Entry& entry) {
   return std::holds_alternative<FinishedTask>(entry) || std::holds_alternative<Restored>(entry);
@@ -239,6 +243,8 @@ Status Journal::Impl::write(const Entry& entry) {
     return file_->history.predict(prediction->task, prediction->predicted_s, prediction->made_s);
   if (const auto* measured = std::get_if<Measurement>(&entry))
     return file_->history.measure(measured->task, measured->use);
+  if (const auto* shadowed = std::get_if<Shadowed>(&entry))
+    return file_->history.shadow(shadowed->task, shadowed->run);
   const auto* restored = std::get_if<Restored>(&entry);
   const FinishedTask& task = restored ? restored->task : std::get<FinishedTask>(entry);
   if (task.finished_s < system_clock().wall_s() - options_.keep_history_s) return {};
@@ -414,6 +420,10 @@ bool Journal::predict(const Uid& task, double predicted_s) {
 
 bool Journal::measured(const Uid& task, const MeasuredUse& use) {
   return impl_->enqueue(Measurement{task, use});
+}
+
+bool Journal::shadowed(const Uid& task, const ShadowRun& run) {
+  return impl_->enqueue(Shadowed{task, run});
 }
 
 Result<Database> Journal::Impl::reader() const {

@@ -1,13 +1,13 @@
 // Journal: the decision journal and the finished tasks, in SQLite. Only history lives here: it may
 // be deleted at any time without a scheduling decision changing.
 //
-// Threads: one writer thread owns the writing connection; append(), predict(), measured() and
-// record_outcome() only enqueue into a bounded queue and never wait (a full queue drops and
-// counts). Each query opens its own connection. Everything here is thread-safe. Durability: WAL,
-// synchronous=FULL, batches of at most 200 rows or 200 ms. While the disk is full or the file
-// locked the journal is degraded: rows wait in the queue and are dropped when it is full; it
-// recovers by itself. It may start degraded. A file that is damaged or deleted at run time is
-// replaced by a new one.
+// Threads: one writer thread owns the writing connection; append(), predict(), measured(),
+// shadowed() and record_outcome() only enqueue into a bounded queue and never wait (a full queue
+// drops and counts). Each query opens its own connection. Everything here is thread-safe.
+// Durability: WAL, synchronous=FULL, batches of at most 200 rows or 200 ms. While the disk is full
+// or the file locked the journal is degraded: rows wait in the queue and are dropped when it is
+// full; it recovers by itself. It may start degraded. A file that is damaged or deleted at run time
+// is replaced by a new one.
 #pragma once
 
 #include <cstdint>
@@ -73,6 +73,8 @@ class Journal {
   bool predict(const Uid& task, double predicted_s);
   // What a finished task used, in place of what was said before; false if it was dropped.
   bool measured(const Uid& task, const MeasuredUse& use);
+  // How a finished task would have gone, likewise.
+  bool shadowed(const Uid& task, const ShadowRun& run);
   // The outcome goes to the newest bind (or else filter) row of that pod without one.
   bool record_outcome(const Uid& pod, DecisionOutcome outcome);
 

@@ -16,7 +16,8 @@ TARGETS = (
     "/v1/cluster", "/v1/nodes", "/v1/nodes?state=free&sort=-free&offset=1&limit=2", "/v1/tasks",
     "/v1/tasks?search=bert&sort=name", "/v1/queue", "/v1/queue?state=waiting&sort=-slack&limit=1&offset=0", "/v1/history",
     "/v1/decisions", "/v1/models", "/v1/models/resnet50", "/v1/portraits", "/v1/tasks/team-nlp/bert-release",
-    "/v1/tasks/team-nlp/bert-release/placements", "/v1/tasks/team-nlp/bert-release/advice", "/v1/reports", "/v1/shares",
+    "/v1/tasks/team-nlp/bert-release/placements", "/v1/tasks/team-nlp/bert-release/advice", "/v1/reports", "/v1/reports/shadow",
+    "/v1/shares",
     "/v1/tasks/team-nlp/nobody", "/v1/queue?sort=colour", "/v1/queue?offset=-1",
     "/v1/nodes?limit=0", "/v1/scores", "/v1/unheard-of", "/readyz?verbose", "/livez", "/metrics",
 )  # fmt: skip

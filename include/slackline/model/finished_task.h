@@ -26,6 +26,15 @@ struct MeasuredUse {
   friend bool operator==(const MeasuredUse&, const MeasuredUse&) = default;
 };
 
+// How a run went in the virtual cluster (core/shadow/virtual_cluster.h), as long as it really was.
+struct ShadowRun {
+  double started_s = 0;
+  double finished_s = 0;
+  std::int64_t gpus = 0;
+
+  double gpu_hours() const { return static_cast<double>(gpus) * (finished_s - started_s) / 3600; }
+};
+
 // Times are epoch seconds, durations seconds.
 struct FinishedTask {
   ObjectKey key;
@@ -43,12 +52,13 @@ struct FinishedTask {
   std::optional<double> deadline_s;
   std::optional<double> predicted_s;  // predicted run time, as the plan said at the release
   double gpu_hours = 0;
-  std::string resized_from{};           // the shape as written, of a run that right-sizing changed
-  std::string family{};                 // core::portrait_key(); empty: of an earlier version
-  std::int64_t asked_gpus = 0;          // before anybody changed it; 0: of an earlier version
-  std::int64_t pods = 0;                // that it had at a time; likewise
-  std::int64_t cpu_milli = 0;           // that each asked for
-  std::optional<MeasuredUse> use = {};  // absent: not measured
+  std::string resized_from{};            // the shape as written, of a run that right-sizing changed
+  std::string family{};                  // core::portrait_key(); empty: of an earlier version
+  std::int64_t asked_gpus = 0;           // before anybody changed it; 0: of an earlier version
+  std::int64_t pods = 0;                 // that it had at a time; likewise
+  std::int64_t cpu_milli = 0;            // that each asked for
+  std::optional<MeasuredUse> use = {};   // absent: not measured
+  std::optional<ShadowRun> shadow = {};  // absent: not played, or its length was not known
 
   DeadlineResult result() const;
   std::optional<double> wait_s() const;

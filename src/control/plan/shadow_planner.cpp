@@ -27,11 +27,13 @@ std::string_view text_of(core::DeadlineVerdict verdict) {
 
 ShadowPlanner::ShadowPlanner(const PlannerOptions& options, const Published<Known>& known,
                              const cluster::ClusterSource& source, DecisionLog& log,
-                             obs::MetricsRegistry& metrics, const Clock& clock)
+                             store::Journal* journal, obs::MetricsRegistry& metrics,
+                             const Clock& clock)
     : options_(options),
       known_(known),
       source_(source),
       log_(log),
+      history_(journal),
       metrics_(metrics),
       clock_(clock),
       starts_(metrics.counter("slackline_shadow_starts_total")),
@@ -72,7 +74,7 @@ void ShadowPlanner::look() {
   for (core::VirtualStart& start : news.starts)
     journal(std::move(start), *settings, *known, snapshot->version);
   for (const core::VirtualEnd& end : news.ends)
-    count(end);
+    note(end);
   waiting_.set(static_cast<double>(cluster_.waiting()));
   running_.set(static_cast<double>(cluster_.running()));
   lag_.set(std::max(0.0, asked.now_wall_s - cluster_.time_s()));
@@ -91,7 +93,9 @@ void ShadowPlanner::journal(core::VirtualStart start, const Settings& settings, 
   log_.record(*std::move(row));
 }
 
-void ShadowPlanner::count(const core::VirtualEnd& end) {
+void ShadowPlanner::note(const core::VirtualEnd& end) {
+  if (end.run && history_ != nullptr) history_->shadowed(end.job, *end.run);
+  if (!end.had_deadline) return;
   metrics_
       .counter("slackline_shadow_deadlines_total", {{"queue", queues_.admit(end.queue)},
                                                     {"result", text_of(end.planned)},

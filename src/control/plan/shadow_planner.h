@@ -5,9 +5,11 @@
 //   every kShadowLook_s: look at the snapshot if it is new, play on as far as lengths are known;
 //     then rest kShadowRestRatio times as long as that took: at most a fifth of one core
 //
-// Reports a journal row (verb plan, reason StartsNow, policy NAME-shadow) for every Job that would
-// have been released, at its virtual time; and for every Job with a deadline, whether it would have
-// been met and whether it was. Every replica plays by itself; a restart begins again.
+// Notes of every Job that ended in both worlds, in its row of the history, when it would have
+// started and ended. Reports a journal row (verb plan, reason StartsNow, policy NAME-shadow) for
+// every Job that would have been released, at its virtual time; and for every Job with a deadline,
+// whether it would have been met and whether it was. Every replica plays by itself; a restart
+// begins again.
 //
 // Thread-safety: start() once, then stop() and join(). All references outlive it.
 #pragma once
@@ -23,6 +25,7 @@
 #include "slackline/base/published.h"
 #include "slackline/base/worker.h"
 #include "slackline/core/shadow/virtual_cluster.h"
+#include "store/journal.h"
 
 namespace slackline::control {
 
@@ -32,8 +35,9 @@ inline constexpr std::size_t kMostShadowQueues = 30;
 
 class ShadowPlanner {
  public:
+  // `journal` may be null: then nobody keeps a history.
   ShadowPlanner(const PlannerOptions& options, const Published<Known>& known,
-                const cluster::ClusterSource& source, DecisionLog& log,
+                const cluster::ClusterSource& source, DecisionLog& log, store::Journal* journal,
                 obs::MetricsRegistry& metrics, const Clock& clock);
 
   void start();
@@ -46,12 +50,13 @@ class ShadowPlanner {
  private:
   void journal(core::VirtualStart start, const Settings& settings, const Known& known,
                std::uint64_t snapshot_version);
-  void count(const core::VirtualEnd& end);
+  void note(const core::VirtualEnd& end);
 
   const PlannerOptions options_;
   const Published<Known>& known_;
   const cluster::ClusterSource& source_;
   DecisionLog& log_;
+  store::Journal* const history_;
   obs::MetricsRegistry& metrics_;
   const Clock& clock_;
   obs::Counter starts_;

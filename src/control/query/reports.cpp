@@ -39,24 +39,35 @@ GpusNeeded gpus_needed_by(std::shared_ptr<const core::PortraitBook> book, double
   };
 }
 
-Result<ReportView> Reports::make(const ReportQuestion& question) const {
-  ReportMaker maker(question, gpus_needed_by(portraits_.get(), clock_.wall_s()));
+Status Reports::each(const std::string& ns, double since_s,
+                     const std::function<void(const FinishedTask&)>& look) const {
   HistoryQuery query;
-  query.ns = question.ns;
-  query.since_s = question.from_s;
+  query.ns = ns;
+  query.since_s = since_s;
   query.limit = kHistoryPage;
   for (;;) {
     SLACKLINE_ASSIGN(const HistoryPage page, queries_.history(query));
     for (const FinishedTask& task : page.rows)
-      maker.add(task);
-    if (page.next.empty()) break;
+      look(task);
+    if (page.next.empty()) return {};
     query.continue_from = page.next;
   }
+}
+
+Result<ReportView> Reports::make(const ReportQuestion& question) const {
+  ReportMaker maker(question, gpus_needed_by(portraits_.get(), clock_.wall_s()));
+  SLACKLINE_TRY(each(question.ns, question.from_s, [&](const auto& task) { maker.add(task); }));
   ReportView view = maker.make();
   if (idle_ != nullptr)
     for (const IdleHolder& holder : *idle_->get())
       if (question.ns.empty() || holder.task.ns == question.ns) view.idle_now.push_back(holder);
   return view;
+}
+
+Result<ShadowReportView> Reports::make(const ShadowQuestion& question) const {
+  ShadowReportMaker maker(question);
+  SLACKLINE_TRY(each(question.ns, question.from_s, [&](const auto& task) { maker.add(task); }));
+  return maker.make();
 }
 
 }  // namespace slackline::control

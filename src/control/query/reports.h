@@ -3,11 +3,14 @@
 // Thread-safe.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "control/query/queries.h"
 #include "control/query/report_maker.h"
+#include "control/query/shadow_report.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/published.h"
 
@@ -29,8 +32,14 @@ class Reports {
 
   // Reads the whole window. kUnavailable: there is no history.
   Result<ReportView> make(const ReportQuestion& question) const;
+  // The same of what happened beside what the planner would have done.
+  Result<ShadowReportView> make(const ShadowQuestion& question) const;
 
  private:
+  // Every task of the history that ended since then.
+  Status each(const std::string& ns, double since_s,
+              const std::function<void(const FinishedTask&)>& look) const;
+
   const Queries& queries_;
   const Published<core::PortraitBook>& portraits_;
   const Clock& clock_;

@@ -209,16 +209,16 @@ void VirtualCluster::end(Played& played, double ended_s, VirtualNews& news) {
   if (played.real.succeeded) over->completed_s = ended_s;
   over->failed = played.real.succeeded ? 0 : 1;
   played.job = std::move(over);
-  if (!played.deadline_s) return;
-  VirtualEnd end{played.job->uid, played.queue};
+  VirtualEnd end{played.job->uid, played.queue, played.deadline_s.has_value()};
   if (played.real.length_s() && !played.guessed && !played.deleted_s) {
+    end.run = ShadowRun{played.started_s, ended_s, played.gpus};
     const auto verdict = [&](double end_s) {
       return end_s <= *played.deadline_s ? DeadlineVerdict::kMet : DeadlineVerdict::kMissed;
     };
-    end.planned = verdict(ended_s);
-    end.real = verdict(*played.real.ended_s);
+    if (played.deadline_s) end.planned = verdict(ended_s);
+    if (played.deadline_s) end.real = verdict(*played.real.ended_s);
   }
-  news.ends.push_back(std::move(end));
+  if (end.run || end.had_deadline) news.ends.push_back(std::move(end));
 }
 
 void VirtualCluster::plan_starts(const QueueOptions& asked, const Policy& policy,
@@ -267,6 +267,7 @@ void VirtualCluster::start(const Uid& uid, const std::shared_ptr<const PlanNote>
   played.plan = plan;
   played.started_s = time_s_;
   played.predicted_s = queue.state().choice(index, run.choice).lat_s;
+  played.gpus = plan->shape.gpus();
   auto runs = std::make_shared<Job>(*played.job);
   runs->suspended = runs->halted = false;
   runs->plan = plan;

@@ -72,6 +72,23 @@ Response get_report(const control::Reports& reports, Pages& pages, double now_s,
   });
 }
 
+Response get_shadow_report(const control::Reports& reports, Pages& pages, double now_s,
+                           const Request& request) {
+  const auto since_s = moment(request, "since", now_s);
+  if (!since_s) return failure(since_s.error());
+  const control::ShadowQuestion question{.ns = given(request, "namespace"),
+                                         .from_s = since_s->value_or(now_s - kDefaultWindow_s),
+                                         .to_s = now_s};
+  return show_page(request, pages, [&]() -> Result<Listing<ShadowRow>> {
+    SLACKLINE_ASSIGN(ShadowReportView report, reports.make(question));
+    Listing<ShadowRow> listing;
+    listing.facts = wire::encode_one(report);
+    listing.preface = wire::preface_of(report);
+    listing.rows = std::move(report.rows);
+    return listing;
+  });
+}
+
 std::vector<Parameter> report_parameters() {
   std::vector<Parameter> all = list_parameters(
       {namespace_parameter(),
@@ -106,13 +123,31 @@ void add_report_routes(Router& router, const control::Reports& reports, Pages& p
   router.add({.method = "GET",
               .pattern = "/v1/reports",
               .handler =
-                  [&reports, &pages, &clock, before = std::move(before)](const Request& request) {
+                  [&reports, &pages, &clock, before](const Request& request) {
                     before();
                     return get_report(reports, pages, clock.wall_s(), request);
                   },
               .parameters = report_parameters(),
               .namespace_parameter = "namespace",
               .operation = std::move(operation)});
+  router.add({.method = "GET",
+              .pattern = "/v1/reports/shadow",
+              .handler =
+                  [&reports, &pages, &clock, before = std::move(before)](const Request& request) {
+                    before();
+                    return get_shadow_report(reports, pages, clock.wall_s(), request);
+                  },
+              .parameters = list_parameters(
+                  {namespace_parameter(),
+                   {.name = "since",
+                    .about = "Runs that ended since then: a duration (7d), a date (2026-11-21) or "
+                             "a time (RFC 3339); by default 7d"}}),
+              .namespace_parameter = "namespace",
+              .operation = answers_list<ShadowRow>(
+                  "getShadowReport",
+                  "What happened beside what the planner would have done (shadow and advise mode)",
+                  "Runs by namespace", {{400}, {503}, list_is_gone()},
+                  wire::members_of<ShadowReportView>())});
 }
 
 }  // namespace slackline::http

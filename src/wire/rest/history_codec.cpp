@@ -52,6 +52,10 @@ FinishedTask read_task(JsonView item) {
   task.pods = item["pods"].integer().value_or(0);
   task.cpu_milli = item["cpuMilli"].integer().value_or(0);
   task.use = use_of(item);
+  const auto started_s = time_in(item, "shadowStarted");
+  const auto finished_s = time_in(item, "shadowFinished");
+  if (started_s && finished_s)
+    task.shadow = ShadowRun{*started_s, *finished_s, item["shadowGpus"].integer().value_or(0)};
   return task;
 }
 

@@ -119,12 +119,30 @@ HistoryColumns columns_of_use() {
   };
 }
 
+HistoryColumns columns_of_shadow() {
+  using C = Column<FinishedTask>;
+  using T = const FinishedTask&;
+  const auto moment = [](double ShadowRun::* time_s) {
+    return [time_s](T task) {
+      return task.shadow ? std::optional(Time{(*task.shadow).*time_s}) : std::nullopt;
+    };
+  };
+  return {
+      C("shadowStarted", moment(&ShadowRun::started_s),
+        "When the planner would have started it (shadow and advise mode)"),
+      C("shadowFinished", moment(&ShadowRun::finished_s)),
+      C("shadowGpus",
+        [](T task) { return task.shadow ? std::optional(task.shadow->gpus) : std::nullopt; }),
+  };
+}
+
 }  // namespace
 
 template <>
 const Columns<FinishedTask>& columns<FinishedTask>() {
   static const Columns<FinishedTask> kColumns = {
-      "FinishedTask", joined<FinishedTask>({columns_of_run(), columns_of_use()})};
+      "FinishedTask",
+      joined<FinishedTask>({columns_of_run(), columns_of_use(), columns_of_shadow()})};
   return kColumns;
 }
 

@@ -120,6 +120,8 @@ const Columns<ReportDay>& columns<ReportDay>();
 template <>
 const Columns<IdleHolder>& columns<IdleHolder>();
 template <>
+const Columns<ShadowRow>& columns<ShadowRow>();
+template <>
 const Columns<SpanView>& columns<SpanView>();
 template <>
 const Columns<CoverageView>& columns<CoverageView>();
@@ -155,6 +157,8 @@ template <>
 const Columns<CalibrationView>& columns<CalibrationView>();
 template <>
 const Columns<ReportView>& columns<ReportView>();
+template <>
+const Columns<ShadowReportView>& columns<ShadowReportView>();
 template <>
 const Columns<QuoteView>& columns<QuoteView>();
 template <>
@@ -222,6 +226,7 @@ std::string preface_of(const QueueView& view);
 std::string preface_of(const CalibrationView& view);
 std::string preface_of(const ShareLedger& ledger);
 std::string preface_of(const ReportView& view);
+std::string preface_of(const ShadowReportView& view);
 std::string preface_of(const QuoteView& view);
 std::string preface_of(const WhatIfView& view);
 

@@ -18,8 +18,8 @@ std::vector<std::pair<std::string_view, std::string>> rest_schemas() {
       QueueRow, ShareLine, SharedType, ProgressNote, MoveAdvice, MovedRun, FinishedTask, ModelView,
       ModelTypeView, Correction, ThroughputSample, SamplesAccepted, CalibrationRow, PortraitView,
       PortraitUseView, PortraitTimeView, ResizeView, AdviceView, ReportRow, ReportDay, IdleHolder,
-      SpanView, CoverageView, EtaView, ReliefView, BlockerView, NodeGroupView, ChangeView,
-      ExplainView, DelayView, QuoteRowView, WhatIfRow, CalendarRow>();
+      ShadowRow, SpanView, CoverageView, EtaView, ReliefView, BlockerView, NodeGroupView,
+      ChangeView, ExplainView, DelayView, QuoteRowView, WhatIfRow, CalendarRow>();
 }
 
 std::string object_schema(const Members& members) {

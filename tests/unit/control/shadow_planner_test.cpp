@@ -27,7 +27,8 @@ class ShadowPlannerTest : public test::PlanningFixture {
     options.path = folder_.path() + "/journal.db";
     journal_ = std::move(*store::Journal::open(options));
     log_ = std::make_unique<DecisionLog>(journal_.get(), metrics_);
-    shadow_ = std::make_unique<ShadowPlanner>(options_, known_, source_, *log_, metrics_, clock_);
+    shadow_ = std::make_unique<ShadowPlanner>(options_, known_, source_, *log_, journal_.get(),
+                                              metrics_, clock_);
   }
 
   test::JobBuilder job(const std::string& name, double deadline_in_s) const {

@@ -60,10 +60,14 @@ class VirtualClusterTest : public testing::Test {
     for (const VirtualStart& start : news.starts)
       told.push_back(format("start {} on {} at {}", start.write.target.key.name,
                             start.write.plan()->nodes.front().str(), start.at_s));
-    for (const VirtualEnd& end : news.ends)
+    for (const VirtualEnd& end : news.ends) {
+      if (end.run)
+        runs_.push_back(format("{}-{} {}", end.run->started_s, end.run->finished_s, end.run->gpus));
+      if (!end.had_deadline) continue;
       told.push_back(format("end {} {}/{}", end.job.str().substr(end.job.str().find('/') + 1),
                             kVerdicts.at(static_cast<std::size_t>(end.planned)),
                             kVerdicts.at(static_cast<std::size_t>(end.real))));
+    }
     return told;
   }
 
@@ -71,6 +75,7 @@ class VirtualClusterTest : public testing::Test {
   const Policy policy_ = *parse_policy("savable,headroom=0,calm=0");
   QueueOptions options_;
   VirtualCluster cluster_;
+  Told runs_;  // "100-700 4": that ended, from when until when, on how many GPUs
 };
 
 // kube-scheduler takes b first, and a misses what it would have met.
@@ -92,8 +97,19 @@ TEST_F(VirtualClusterTest, TheOneWithLessSlackGoesFirstAndLengthsAreTheRealOnes)
   // a ran for 600 s: planned from 100 to 700; then b, whose 2000 s are known already.
   EXPECT_THAT(look(b_over().with(a().finished().completed(2720)), 2721),
               ElementsAre("start b on n1 at 700", "end a met/missed", "end b met/met"));
+  EXPECT_THAT(runs_, ElementsAre("100-700 4", "700-2700 4"));
   EXPECT_EQ(cluster_.time_s(), 2721);
   EXPECT_THAT(advance(2722), IsEmpty());
+}
+
+TEST_F(VirtualClusterTest, ARunWithoutADeadlineIsToldToo) {
+  static_cast<void>(look(nodes(1), 50));
+  auto plain = a_job("plain").gpus(4).created(100);
+  plain.intent().expected_duration_s = 900;
+  static_cast<void>(look(nodes(1).with(plain).with(pod("plain").on("n1").started(120)), 130));
+  EXPECT_THAT(look(nodes(1).with(plain.finished().completed(620)), 621), IsEmpty());
+  static_cast<void>(advance(700));
+  EXPECT_THAT(runs_, ElementsAre("130-630 4"));
 }
 
 TEST_F(VirtualClusterTest, WhatRunsAlreadyKeepsItsGpusAndIsCensored) {

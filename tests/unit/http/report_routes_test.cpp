@@ -144,6 +144,23 @@ TEST_F(ReportRoutesTest, AWindowIsDaysHoursOrADate) {
   EXPECT_THAT(get("/v1/reports?since=0.01d").body, Not(HasSubstr(R"("group":"lab")")));
 }
 
+TEST_F(ReportRoutesTest, WhatHappenedStandsBesideWhatWasPlanned) {
+  ended("lab", "train", 8);
+  ended("ops", "serve", 2);
+  const double ended_s = clock_.wall_s() - 3600;
+  ASSERT_TRUE(journal_->shadowed(Uid("labtrain"), {ended_s - 8 * 3600 - 60, ended_s - 60, 1}));
+  ASSERT_TRUE(journal_->flush(10));
+  const std::string json = get("/v1/reports/shadow").body;
+  EXPECT_THAT(json, HasSubstr(R"("namespace":"lab","runs":1,"compared":1,"days":1,)"
+                              R"("waitSeconds":90,"shadowWaitSeconds":30,"waitSavedSeconds":60)"));
+  EXPECT_THAT(json, HasSubstr(R"("namespace":"ops","runs":1,"compared":0,"days":0,"deadlines":0)"));
+  const std::string table = get("/v1/reports/shadow?output=table&since=1d").body;
+  EXPECT_THAT(table, HasSubstr("1 of 2 are compared"));
+  EXPECT_THAT(table, HasSubstr("mean wait 1m30s, by the planner 30s; saved 1m00s"));
+  EXPECT_EQ(get("/v1/reports/shadow?since=soon").status, 400);
+  EXPECT_THAT(get("/v1/history").body, HasSubstr(R"("shadowGpus":1)"));
+}
+
 TEST_F(ReportRoutesTest, AWrongQuestionNamesItsParameter) {
   for (const char* wrong : {"by=team", "since=soon", "since=d", "since=-1d",
                             "compareSince=2999-01-01", "output=pdf", "since=1h&compareSince=2h"}) {

@@ -230,6 +230,24 @@ TEST_F(HistoryTest, WhatATaskUsedIsKeptWithItAndTheLastWordCounts) {
   EXPECT_EQ(kept.rows[0].cpu_milli, 4000);
 }
 
+TEST_F(HistoryTest, HowATaskWouldHaveGoneIsKeptWithIt) {
+  const FinishedTask one = task(1);
+  journal_->append(one);
+  journal_->append(task(2));
+  journal_->shadowed(one.uid, {1000.5, 2000.25, 8});
+  journal_->shadowed(Uid("somebody else"), {1, 2, 3});
+  int played = 0;
+  for (const FinishedTask& kept : page().rows) {
+    if (!kept.shadow) continue;
+    ++played;
+    EXPECT_EQ(kept.uid, one.uid);
+    EXPECT_EQ(kept.shadow->started_s, 1000.5);
+    EXPECT_EQ(kept.shadow->finished_s, 2000.25);
+    EXPECT_EQ(kept.shadow->gpus, 8);
+  }
+  EXPECT_EQ(played, 1);
+}
+
 TEST_F(HistoryTest, RowsOfBeforeUseWasKeptStayWithoutIt) {
   journal_->append(task(1));
   ASSERT_TRUE(journal_->flush(10));

@@ -46,6 +46,7 @@
 #include "slackline/core/handover/begin_starts.h"
 #include "slackline/core/planning/policy.h"
 #include "slackline/core/shadow/real_runs.h"
+#include "slackline/model/finished_task.h"
 
 namespace slackline::core {
 
@@ -56,12 +57,14 @@ inline constexpr int kStepsPerAdvance = 50;
 
 enum class DeadlineVerdict : std::uint8_t { kMet, kMissed, kCensored };
 
-// The outcome of a Job with a deadline.
+// The outcome of a Job.
 struct VirtualEnd {
   Uid job;
   std::string queue;
+  bool had_deadline = true;
   DeadlineVerdict planned = DeadlineVerdict::kCensored;
   DeadlineVerdict real = DeadlineVerdict::kCensored;  // censored where `planned` is
+  std::optional<ShadowRun> run{};                     // nullopt: censored
 };
 
 struct VirtualStart {
@@ -117,6 +120,7 @@ class VirtualCluster {
     // Of the run.
     double started_s = 0;
     double predicted_s = 0;
+    std::int64_t gpus = 0;
     bool guessed = false;  // it is taken to last as predicted
     std::optional<double> ratio;
     std::shared_ptr<const PlanNote> plan;
