@@ -1,8 +1,10 @@
 #include "cluster/api/kubeconfig.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <sstream>
 #include <utility>
 
@@ -27,13 +29,50 @@ Result<std::string> bytes_of(std::string_view text, std::string_view field) {
   return bytes;
 }
 
-// The entry of a kubeconfig list ("clusters") with that name, and in it the part ("cluster").
-Result<JsonView> entry(JsonView root, std::string_view list, std::string_view part,
-                       std::string_view name) {
-  for (const JsonView item : root[list].items())
-    if (item["name"].text() == name) return item[part];
-  return fail(ErrorCode::kInvalidArgument, format("{}: there is no entry named '{}'", list, name));
-}
+// What one of the files says, and where its relative paths start.
+struct Entry {
+  JsonView says;
+  std::string_view folder;
+};
+
+class MergedFiles {
+ public:
+  static Result<MergedFiles> read(const std::vector<KubeconfigFile>& files) {
+    MergedFiles merged;
+    for (const KubeconfigFile& file : files)
+      if (auto status = merged.add(file); !status)
+        return fail(files.size() == 1 ? status.error() : status.error().with_context(file.name));
+    return merged;
+  }
+
+  std::string_view current_context() const {
+    for (const Entry& root : roots_)
+      if (const auto name = root.says["current-context"].text(); !name.empty()) return name;
+    return {};
+  }
+
+  // The entry of a list ("clusters") with that name, and in it the part ("cluster").
+  Result<Entry> find(std::string_view list, std::string_view part, std::string_view name) const {
+    for (const Entry& root : roots_)
+      for (const JsonView item : root.says[list].items())
+        if (item["name"].text() == name) return Entry{item[part], root.folder};
+    return fail(ErrorCode::kInvalidArgument,
+                format("{}: there is no entry named '{}'", list, name));
+  }
+
+ private:
+  Status add(const KubeconfigFile& file) {
+    SLACKLINE_ASSIGN(const std::string json, wire::yaml_to_json(file.text));  // includes JSON
+    auto document = std::make_unique<wire::JsonDocument>();
+    SLACKLINE_ASSIGN(const JsonView root, document->parse(json));
+    documents_.push_back(std::move(document));
+    roots_.push_back({root, file.folder});
+    return {};
+  }
+
+  std::vector<std::unique_ptr<wire::JsonDocument>> documents_;
+  std::vector<Entry> roots_;
+};
 
 std::string path_in(std::string_view folder, std::string_view path) {
   if (path.empty()) return {};
@@ -114,16 +153,24 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-Result<std::string> default_kubeconfig() {
-  std::string named = environment("KUBECONFIG");
-  if (named.find(':') != std::string::npos)
-    return fail(ErrorCode::kInvalidArgument,
-                "KUBECONFIG names several files, which are not merged: name one with --kubeconfig");
-  if (!named.empty()) return named;
+// Of several files those that do not exist are left out, but for the last that could be read.
+Result<std::vector<std::string>> default_kubeconfigs() {
+  const std::string named = environment("KUBECONFIG");
+  std::vector<std::string> paths;
+  std::error_code ignored;
+  for (const std::string_view path : split(named, ':'))
+    if (!path.empty() && std::find(paths.begin(), paths.end(), path) == paths.end())
+      paths.emplace_back(path);
+  if (paths.size() > 1) {
+    const std::string first = paths.front();
+    std::erase_if(paths, [&](const auto& path) { return !std::filesystem::exists(path, ignored); });
+    if (paths.empty()) paths.push_back(first);
+  }
+  if (!paths.empty()) return paths;
   const std::string home = environment("HOME");
   if (home.empty())
     return fail(ErrorCode::kInvalidArgument, "no kubeconfig: name one with --kubeconfig");
-  return home + "/.kube/config";
+  return std::vector{home + "/.kube/config"};
 }
 
 bool has_kubeconfig() {
@@ -134,31 +181,29 @@ bool has_kubeconfig() {
 
 }  // namespace
 
-Result<KubeEndpoint> parse_kubeconfig(std::string_view text, std::string_view context,
-                                      std::string_view folder) {
-  SLACKLINE_ASSIGN(const std::string json, wire::yaml_to_json(text));  // YAML includes JSON
-  wire::JsonDocument document;
-  SLACKLINE_ASSIGN(const JsonView root, document.parse(json));
-  const std::string_view wanted = context.empty() ? root["current-context"].text() : context;
+Result<KubeEndpoint> parse_kubeconfig(const std::vector<KubeconfigFile>& files,
+                                      std::string_view context) {
+  SLACKLINE_ASSIGN(const MergedFiles merged, MergedFiles::read(files));
+  const std::string_view wanted = context.empty() ? merged.current_context() : context;
   if (wanted.empty())
     return fail(ErrorCode::kInvalidArgument,
                 "current-context is not set: kubectl config use-context NAME");
-  SLACKLINE_ASSIGN(const JsonView chosen, entry(root, "contexts", "context", wanted));
-  SLACKLINE_ASSIGN(const JsonView cluster,
-                   entry(root, "clusters", "cluster", chosen["cluster"].text()));
-  JsonView user;
-  const std::string_view user_name = chosen["user"].text();
+  SLACKLINE_ASSIGN(const Entry chosen, merged.find("contexts", "context", wanted));
+  SLACKLINE_ASSIGN(const Entry cluster,
+                   merged.find("clusters", "cluster", chosen.says["cluster"].text()));
+  Entry user;
+  const std::string_view user_name = chosen.says["user"].text();
   if (!user_name.empty()) {
-    SLACKLINE_ASSIGN(user, entry(root, "users", "user", user_name));
+    SLACKLINE_ASSIGN(user, merged.find("users", "user", user_name));
   }
-  SLACKLINE_TRY(refuse_unsupported(cluster, user, user_name));
+  SLACKLINE_TRY(refuse_unsupported(cluster.says, user.says, user_name));
   KubeEndpoint endpoint;
-  endpoint.ns = chosen["namespace"].text();
-  SLACKLINE_TRY(read_server(cluster, folder, endpoint));
-  SLACKLINE_TRY(read_user(user, folder, endpoint));
+  endpoint.ns = chosen.says["namespace"].text();
+  SLACKLINE_TRY(read_server(cluster.says, cluster.folder, endpoint));
+  SLACKLINE_TRY(read_user(user.says, user.folder, endpoint));
   // As client-go: a token of the file goes before a plug-in.
-  if (user["exec"].present() && endpoint.token.empty() && endpoint.token_file.empty()) {
-    auto exec = read_exec(user["exec"], cluster, folder, endpoint);
+  if (user.says["exec"].present() && endpoint.token.empty() && endpoint.token_file.empty()) {
+    auto exec = read_exec(user.says["exec"], cluster.says, user.folder, endpoint);
     if (!exec) return fail(exec.error().with_context(format("user '{}'", user_name)));
     endpoint.exec = *std::move(exec);
   }
@@ -182,8 +227,7 @@ Result<KubeEndpoint> in_cluster_endpoint(const std::string& service_account_fold
 }
 
 Result<KubeEndpoint> find_endpoint(const KubeAccess& access) {
-  std::string path = access.kubeconfig;
-  if (path.empty() && !environment("KUBERNETES_SERVICE_HOST").empty() &&
+  if (access.kubeconfig.empty() && !environment("KUBERNETES_SERVICE_HOST").empty() &&
       !(access.kubeconfig_first && has_kubeconfig())) {
     if (!access.context.empty())
       return fail(ErrorCode::kInvalidArgument,
@@ -192,13 +236,17 @@ Result<KubeEndpoint> find_endpoint(const KubeAccess& access) {
                          printable(access.context, 64)));
     return in_cluster_endpoint(access.service_account_folder);
   }
-  if (path.empty()) {
-    SLACKLINE_ASSIGN(path, default_kubeconfig());
+  std::vector<std::string> paths = {access.kubeconfig};
+  if (access.kubeconfig.empty()) {
+    SLACKLINE_ASSIGN(paths, default_kubeconfigs());
   }
-  SLACKLINE_ASSIGN(const std::string text, read_whole(path));
-  auto endpoint =
-      parse_kubeconfig(text, access.context, std::filesystem::path(path).parent_path().string());
-  if (!endpoint) return fail(endpoint.error().with_context("kubeconfig " + path));
+  std::vector<KubeconfigFile> files;
+  for (const std::string& path : paths) {
+    SLACKLINE_ASSIGN(std::string text, read_whole(path));
+    files.push_back({std::move(text), std::filesystem::path(path).parent_path().string(), path});
+  }
+  auto endpoint = parse_kubeconfig(files, access.context);
+  if (!endpoint) return fail(endpoint.error().with_context("kubeconfig " + join(paths, ", ")));
   return endpoint;
 }
 

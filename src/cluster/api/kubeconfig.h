@@ -14,8 +14,8 @@ namespace slackline::cluster {
 
 // The API server's address and Slackline's credentials: a kubeconfig, or the pod's ServiceAccount.
 struct KubeAccess {
-  // Empty: in a pod (KUBERNETES_SERVICE_HOST is set) its ServiceAccount, else $KUBECONFIG, else
-  // ~/.kube/config.
+  // One file. Empty: in a pod (KUBERNETES_SERVICE_HOST is set) its ServiceAccount, else the files
+  // of $KUBECONFIG, else ~/.kube/config.
   std::string kubeconfig = {};
   std::string context = {};  // empty = current-context
   // As kubectl does: the pod's ServiceAccount only where there is no kubeconfig.
@@ -33,11 +33,19 @@ struct KubeEndpoint {
   std::vector<std::string> warnings;
 };
 
-// `folder` is the kubeconfig's own: relative paths start there. YAML or JSON. Refused with a
-// remedy: auth-provider plug-ins, user name and password, impersonation, proxy-url,
+// A kubeconfig, YAML or JSON.
+struct KubeconfigFile {
+  std::string text;
+  std::string folder;     // its own: relative paths in it start there
+  std::string name = {};  // for errors of one file among several
+};
+
+// Of several files the first that has an entry of a name gives all of it, and the first that names
+// a current-context chooses, as kubectl merges them. `context`: empty = the current one. Refused
+// with a remedy: auth-provider plug-ins, user name and password, impersonation, proxy-url,
 // tls-server-name. Reading runs nothing: an exec plug-in runs when a request needs it.
-Result<KubeEndpoint> parse_kubeconfig(std::string_view text, std::string_view context,
-                                      std::string_view folder);
+Result<KubeEndpoint> parse_kubeconfig(const std::vector<KubeconfigFile>& files,
+                                      std::string_view context);
 
 // The ServiceAccount's folder with `token` and `ca.crt`, the address from the environment.
 Result<KubeEndpoint> in_cluster_endpoint(const std::string& service_account_folder);

@@ -26,7 +26,7 @@ std::string kubeconfig(const std::string& cluster, const std::string& user) {
 }
 
 Result<KubeEndpoint> parse(const std::string& cluster, const std::string& user) {
-  return parse_kubeconfig(kubeconfig(cluster, user), "", "/etc/lab");
+  return parse_kubeconfig({{kubeconfig(cluster, user), "/etc/lab"}}, "");
 }
 
 TEST(Kubeconfig, ReadsServerAuthorityAndToken) {
@@ -119,23 +119,44 @@ TEST(Kubeconfig, RefusesWhatItCannotDoWithARemedy) {
 
 TEST(Kubeconfig, NamesTheEntryThatIsMissing) {
   const std::string text = kubeconfig("", "token: t");
-  const auto unknown = parse_kubeconfig(text, "nowhere", "");
+  const auto unknown = parse_kubeconfig({{text, ""}}, "nowhere");
   ASSERT_FALSE(unknown);
   EXPECT_NE(unknown.error().message.find("'nowhere'"), std::string::npos);
-  const auto gone = parse_kubeconfig(text, "other", "");
+  const auto gone = parse_kubeconfig({{text, ""}}, "other");
   ASSERT_FALSE(gone);
   EXPECT_NE(gone.error().message.find("clusters: there is no entry named 'gone'"),
             std::string::npos);
-  EXPECT_FALSE(parse_kubeconfig("kind: Config\n", "", ""));
-  EXPECT_FALSE(parse_kubeconfig("{", "", ""));
+  EXPECT_FALSE(parse_kubeconfig({{"kind: Config\n", ""}}, ""));
+  EXPECT_FALSE(parse_kubeconfig({{"{", ""}}, ""));
 }
 
 TEST(Kubeconfig, KnowsTheNamespaceOfTheContext) {
   std::string text = kubeconfig("", "token: t");
-  EXPECT_EQ(parse_kubeconfig(text, "", "")->ns, "");
+  EXPECT_EQ(parse_kubeconfig({{text, ""}}, "")->ns, "");
   const std::string context = "{cluster: lab, user: me}";
   text.replace(text.find(context), context.size(), "{cluster: lab, user: me, namespace: team-a}");
-  EXPECT_EQ(parse_kubeconfig(text, "", "")->ns, "team-a");
+  EXPECT_EQ(parse_kubeconfig({{text, ""}}, "")->ns, "team-a");
+}
+
+// As kubectl merges them: nothing of a second entry of the same name is mixed in.
+TEST(Kubeconfig, OfSeveralFilesTheFirstThatHasAnEntryGivesIt) {
+  const std::string first =
+      "current-context: ''\nusers:\n- {name: me, user: {tokenFile: mine}}\n"
+      "clusters:\n- {name: lab, cluster: {server: 'https://near:1'}}\n";
+  const std::string second = kubeconfig("certificate-authority: ca.crt", "token: theirs");
+  const auto near = parse_kubeconfig({{first, "/a", "a"}, {second, "/b", "b"}}, "");
+  ASSERT_TRUE(near) << near.error().message;
+  EXPECT_EQ(near->server, "https://near:1");
+  EXPECT_EQ(near->tls.ca_file, "") << "the other entry's";
+  EXPECT_EQ(near->token_file, "/a/mine");
+  EXPECT_EQ(near->token, "");
+  const auto far = parse_kubeconfig({{second, "/b", "b"}, {first, "/a", "a"}}, "");
+  EXPECT_EQ(far->server, "https://lab:6443");
+  EXPECT_EQ(far->tls.ca_file, "/b/ca.crt");
+  EXPECT_EQ(far->token, "theirs");
+  const auto broken = parse_kubeconfig({{second, "/b", "b"}, {"{", "/c", "/c/config"}}, "");
+  ASSERT_FALSE(broken);
+  EXPECT_TRUE(broken.error().message.starts_with("/c/config: ")) << broken.error().message;
 }
 
 class InFolder : public testing::Test {
@@ -168,6 +189,21 @@ TEST_F(InCluster, PeopleUseTheirKubeconfigFirst) {
   EXPECT_EQ(find_endpoint(person)->server, "https://10.0.0.1:443");
   person.context = "lab";
   EXPECT_FALSE(find_endpoint(person)) << "a context that nothing can choose";
+  unsetenv("KUBECONFIG");
+}
+
+TEST_F(InFolder, WhatOfSeveralFilesIsNotThereIsLeftOut) {
+  const std::string config = (folder_ / "config").string();
+  const std::string none = (folder_ / "none").string();
+  std::ofstream(config) << kubeconfig("", "token: t");
+  setenv("KUBECONFIG", (none + "::" + config + ":" + config).c_str(), 1);
+  const auto endpoint = find_endpoint({});
+  ASSERT_TRUE(endpoint) << endpoint.error().message;
+  EXPECT_EQ(endpoint->server, "https://lab:6443");
+  setenv("KUBECONFIG", (none + ":" + none + "2").c_str(), 1);
+  const auto nothing = find_endpoint({});
+  ASSERT_FALSE(nothing);
+  EXPECT_NE(nothing.error().message.find(none + " cannot be read"), std::string::npos);
   unsetenv("KUBECONFIG");
 }
 
