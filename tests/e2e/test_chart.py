@@ -57,7 +57,13 @@ certificates:
 """
 CERT_MANAGER = "certificates: {source: cert-manager, issuer: {name: corporate}}"
 OPERATORS = r"apiVersion: (cert-manager.io|monitoring.coreos.com)/v1\n"  # of kinds that this API server does not know
-RENDERINGS = {"default": "", "full": FULL, "given": GIVEN, "cert-manager": CERT_MANAGER}
+POD = "kubeScheduler: {form: pod}\n"
+POD_GIVEN = POD + re.sub("(extender|client): own-[a-z]+, ", "", GIVEN)
+RENDERINGS = {
+    "default": "", "full": FULL, "given": GIVEN, "cert-manager": CERT_MANAGER, "pod": POD, "pod-given": POD_GIVEN,
+    "pod-cert-manager": POD + CERT_MANAGER,
+}  # fmt: skip
+FINDINGS = {"given": 7, "cert-manager": 7, "pod-given": 4, "pod-cert-manager": 4}  # files that are not on this machine
 
 
 def chapter(text, kind, name):
@@ -97,6 +103,7 @@ class ChartTest(unittest.TestCase):
             "certificates.source=magic": "certificates/source",
             "networkPolicy.controlPlaneCIDRs[0]=here": "networkPolicy/controlPlaneCIDRs/0",
             "kubeScheduler.tag=1.36": "kubeScheduler/tag",
+            "kubeScheduler.form=inside": "kubeScheduler/form",
             "config.mode=active": "config/mode",
             "podMonitor.interval=often": "podMonitor/interval",
             "prometheusRule.runbooks=wiki": "prometheusRule/runbooks",
@@ -211,6 +218,40 @@ class ChartTest(unittest.TestCase):
             self.assertEqual(configuration.count("certFile: "), 3)
             self.assertRegex(configuration, r"clientNames:\n *- system:kube-scheduler\n")
 
+    def test_in_the_pod_nobody_else_reaches_the_extender(self):
+        for name in ("pod", "pod-given", "pod-cert-manager"):
+            with self.subTest(name):
+                text = rendered(RENDERINGS[name], "gpus")
+                spoken = {line.partition("#")[0].strip() for line in text.splitlines() if "8181" in line}
+                self.assertEqual(spoken, {"address: 127.0.0.1:8181", "- urlPrefix: http://127.0.0.1:8181/v1/extender"})
+                self.assertNotIn("slackline-extender", text, "no certificate, no authority, no Secret of either")
+                self.assertNotIn("kind: Deployment", text)
+                self.assertNotIn("helm.sh/resource-policy", text, "it goes with the release")
+                pods = chapter(text, "StatefulSet", "slackline")
+                self.assertIn("image: registry.k8s.io/kube-scheduler:v1.36.3\n", pods)
+        full = rendered(FULL.replace("kubeScheduler: {", "kubeScheduler: {form: pod, "))
+        pods = chapter(full, "StatefulSet", "slackline")
+        for fixed in ("runAsUser", "runAsGroup", "fsGroup"):
+            self.assertNotIn(fixed, pods, "OpenShift chooses it")
+        self.assertIn("- name: amd.com/gpu\n", chapter(full, "ConfigMap", "gpu-scheduler-configuration"))
+
+    def test_a_changed_stanza_rolls_the_pod(self):
+        def annotations(more):
+            pods = chapter(rendered(POD.replace("}", f"{more}}}")), "StatefulSet", "slackline")
+            return re.findall(r"checksum/\S+: \S+", pods)
+
+        before, after = annotations(""), annotations(", managedResources: [amd.com/gpu]")
+        self.assertEqual(before[0], after[0], "Slackline's own is the same")
+        self.assertNotEqual(before[1], after[1])
+
+    def test_the_scheduler_of_the_pod_has_no_findings(self):
+        configuration = chapter(rendered(POD), "ConfigMap", "gpu-scheduler-configuration")
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "configuration.yaml")
+            path.write_text(textwrap.dedent(configuration.partition("  configuration.yaml: |\n")[2]))
+            said = slackline("check", "--scheduler", path)
+        self.assertEqual(said, f"{path}: no findings\n")
+
     def test_its_configurations_have_no_findings(self):
         for name, values in RENDERINGS.items():
             (configuration,) = re.findall(r"  slackline.yaml: \|\n((?:    .*\n)+)", rendered(values, "gpus"))
@@ -219,7 +260,7 @@ class ChartTest(unittest.TestCase):
                 path.write_text(re.sub(r"^    ", "", configuration, flags=re.MULTILINE))
                 said = slackline("check", "--config", path).splitlines()
                 mounted = [line for line in said if "warning: " in line and "/etc/slackline-tls/" in line]
-                self.assertEqual(len(mounted), 7 if name in ("given", "cert-manager") else 0)
+                self.assertEqual(len(mounted), FINDINGS.get(name, 0))
                 self.assertEqual([line for line in said if line not in mounted and "no findings" not in line], [])
 
 
@@ -307,6 +348,26 @@ class HelmTest(unittest.TestCase):
         leases = cluster.kubectl("get", "leases", "-A", "-o", "name")
         self.assertNotIn("slackline", leases)
         self.assertNotIn("gpu-scheduler", leases)
+
+    def test_gpu_scheduler_moves_into_the_pod(self):
+        """Who had it beside, upgrades: its rights follow it, and what stays is named with the command that deletes it."""
+        cluster = self.cluster
+        self.helm("install", "slackline", CHART, "--create-namespace", "--set", TAG)
+        where = ("get", "clusterrolebinding", "gpu-scheduler", "-o", "jsonpath={.subjects[*].namespace}")
+        self.assertEqual(cluster.kubectl(*where), "kube-system")
+        self.helm("upgrade", "slackline", CHART, "--reset-then-reuse-values", "--set", "kubeScheduler.form=pod")
+        self.assertEqual(cluster.kubectl(*where), SYSTEM)
+        self.assertIn("deployment.apps/gpu-scheduler\n", self.left("gpu-scheduler"))
+        notes = self.helm("get", "notes", "slackline")
+        *after, moved = [each.split() for each in re.findall(r"^ *kubectl (.*delete .*)$", notes, re.MULTILINE)]
+        cluster.kubectl(*moved)
+        self.assertNotIn("deployment.apps", self.left("gpu-scheduler"))
+        self.helm("upgrade", "slackline", CHART, "--reset-then-reuse-values", "--set", "mode=active")
+        self.assertIn("secret/gpu-scheduler-token\n", self.left("gpu-scheduler"))
+        self.helm("uninstall", "slackline")
+        for command in after:
+            cluster.kubectl(*command, "--ignore-not-found")
+        self.assertEqual(self.left("gpu-scheduler") + self.left("slackline"), "")
 
     def webhooks(self):
         items = [

@@ -8,7 +8,8 @@ import unittest
 
 from support.controlplane import DAEMON_USER, ROOT, ControlPlane
 from support.daemon import slackline, slackline_binary
-from support.installation import SYSTEM, Installation, documents
+from support.helm import CHART, helm, rendered
+from support.installation import SYSTEM, Installation, PodInstallation, documents, parsed
 from support.objects import MANAGED, TEAM, gpu_job, gpu_pod, name_of, node_of
 
 BASE = ROOT / "deploy/base"
@@ -256,7 +257,10 @@ def used_by(cluster, user):
 
 def granted_to(cluster, account):
     """ "verb resource" of every rule that is bound to a ServiceAccount."""
-    objects = documents(cluster, BASE) + documents(cluster, BESIDE)
+    return rights_in(documents(cluster, BASE) + documents(cluster, BESIDE), account)
+
+
+def rights_in(objects, account):
     roles = {
         (each["kind"], name_of(each)): each["rules"] for each in objects if each["kind"] in ("Role", "ClusterRole")
     }
@@ -280,6 +284,145 @@ def right_of(verb, what):
     if what.get("subresource"):
         resource += "/" + what["subresource"]
     return f"{verb} {resource}" + (f".{what['apiGroup']}" if what.get("apiGroup") else "")
+
+
+NEIGHBOUR = f"system:serviceaccount:{SYSTEM}:gpu-scheduler"  # kube-scheduler in Slackline's pods
+
+
+def install_in_pods(cluster):
+    cluster.add_gpu_nodes(2, 4, "K80", prefix="k80")
+    status, said = helm(
+        "install", "slackline", CHART, "-n", SYSTEM, "--create-namespace", "--set", "mode=active",
+        "--set", "kubeScheduler.tag=v1.36.3", "--set", "kubeScheduler.form=pod",
+        kubeconfig=cluster.pki_kubeconfig("admin"),
+    )  # fmt: skip
+    assert status == 0, said
+    cluster.add_namespace(TEAM, MANAGED)
+    installed = PodInstallation(cluster)
+    installed.run()
+    installed.wait_active(TEAM)
+    return installed
+
+
+class PodFormTest(unittest.TestCase):
+    """The chart with kube-scheduler as the second container of Slackline's pods."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = ControlPlane()
+        cls.addClassCleanup(cls.cluster.close)
+        cls.installed = install_in_pods(cls.cluster)
+
+    def token(self, container):
+        path = self.installed.mounted(container) / "var/run/secrets/kubernetes.io/serviceaccount/token"
+        return path.read_text()
+
+    def test_with_slackline_and_without(self):
+        cluster, daemon = self.cluster, self.installed.daemon
+        before = daemon.requests("filter", result="ok")
+        cluster.apply([gpu_job("asks", gpus=2)])
+        (pod,) = cluster.wait_bound("asks", namespace=TEAM)
+        self.assertIn("slackline.dev/plan", cluster.get("job", TEAM, "asks")["metadata"]["annotations"])
+        self.assertGreater(daemon.requests("filter", result="ok"), before)
+        self.assertEqual(cluster.binders()[name_of(pod)], DAEMON_USER)
+
+        daemon.kill()
+        cluster.apply([gpu_job("alone", gpus=2, scheduler="gpu-scheduler")])
+        (pod,) = cluster.wait_bound("alone", namespace=TEAM)
+        self.assertEqual(cluster.binders()[name_of(pod)], NEIGHBOUR)
+        self.assertTrue(cluster.parts["gpu-scheduler"].alive())
+        log = cluster.parts["gpu-scheduler"].log.read_text()
+        self.assertNotIn("forbidden", log)
+
+        daemon.start()
+        self.installed.wait_active(TEAM)
+        before = daemon.requests("bind")
+        cluster.apply([gpu_job("again", gpus=1)])
+        cluster.wait_bound("again", namespace=TEAM)
+        self.assertGreater(daemon.requests("bind"), before, "it is asked again")
+        lease = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/gpu-scheduler"
+        self.assertEqual(cluster.request("GET", lease)[0], 200, "the Lease that it had beside")
+
+    def test_each_container_has_an_account_of_its_own(self):
+        spec = self.installed.spec
+        self.assertFalse(spec["automountServiceAccountToken"])
+        mounts = {
+            name: {each["name"] for each in self.installed.container(name)["volumeMounts"]}
+            for name in ("slackline", "kube-scheduler")
+        }
+        self.assertEqual(mounts["slackline"] & mounts["kube-scheduler"], set())
+        for container, user in (("slackline", DAEMON_USER), ("kube-scheduler", NEIGHBOUR)):
+            review = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
+            path = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+            status, said = self.cluster.request("POST", path, review, token=self.token(container))
+            self.assertEqual((status, said["status"]["userInfo"]["username"]), (201, user))
+
+    def test_slackline_cannot_become_its_neighbour(self):
+        token = self.token("slackline")
+        secrets = self.cluster.collection("secret", SYSTEM)
+        for name in ("gpu-scheduler-token", "?limit=1"):
+            status, _ = self.cluster.request("GET", f"{secrets}/{name}".replace("/?", "?"), token=token)
+            self.assertEqual(status, 403, name)
+        account = f"/api/v1/namespaces/{SYSTEM}/serviceaccounts/gpu-scheduler/token"
+        request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
+        self.assertEqual(self.cluster.request("POST", account, request, token=token)[0], 403)
+        for kind, allowed in (
+            ("kubernetes.io/service-account-token", 403), ("Opaque", 201), ("example.com/other", 403),
+        ):  # fmt: skip
+            secret = {
+                "apiVersion": "v1",
+                "kind": "Secret",
+                "type": kind,
+                "metadata": {
+                    "name": "lent",
+                    "namespace": SYSTEM,
+                    "annotations": {"kubernetes.io/service-account.name": "gpu-scheduler"},
+                },
+            }
+            status, said = self.cluster.request("POST", f"{secrets}?dryRun=All", secret, token=token)
+            self.assertEqual(status, allowed, said)
+
+    def test_its_rights_are_no_more_than_beside(self):
+        inside = parsed(self.cluster, rendered("mode: active\nkubeScheduler: {form: pod}"))
+        beside = documents(self.cluster, BASE) + documents(self.cluster, BESIDE)
+        self.assertLessEqual(rights_in(inside, "slackline"), rights_in(beside, "slackline"))
+        self.assertEqual(rights_in(inside, "slackline-release"), rights_in(beside, "slackline-release"))
+
+        def bound(objects):
+            return {
+                (each["kind"], name_of(each), each["roleRef"]["name"])
+                for each in objects
+                if each["kind"].endswith("RoleBinding") and each["subjects"][0]["name"] == "gpu-scheduler"
+            }
+
+        self.assertEqual(bound(inside), bound(beside), "kube-scheduler's own, and one Lease")
+
+
+class PodTakeoverTest(unittest.TestCase):
+    """A pod ends with both of its containers, while Jobs come."""
+
+    def test_the_other_replica_schedules(self):
+        cluster = ControlPlane()
+        self.addCleanup(cluster.close)
+        first, second = install_in_pods(cluster), PodInstallation(cluster, "-1")
+        second.run_as_installed()
+        jobs = [gpu_job(f"load-{i}", gpus=1, scheduler="gpu-scheduler") for i in range(8)]
+        cluster.apply(jobs[:4])
+        for job in jobs[:4]:
+            cluster.wait_bound(name_of(job), namespace=TEAM)
+        self.assertEqual(second.daemon.requests("bind"), 0, "one kube-scheduler schedules, and asks its neighbour")
+        cluster.apply(jobs[4:])
+        cluster.kill("gpu-scheduler")
+        first.daemon.kill()
+        pods = [cluster.wait_bound(name_of(job), namespace=TEAM, timeout=60)[0] for job in jobs]
+        self.assertEqual(sorted(map(node_of, pods)), ["k80-0"] * 4 + ["k80-1"] * 4)
+        cluster.delete_all("job", TEAM)
+        cluster.delete_all("pod", TEAM)
+        before = second.daemon.requests("bind", result="ok")
+        cluster.apply([gpu_job("after", gpus=1, scheduler="gpu-scheduler")])
+        (pod,) = cluster.wait_bound("after", namespace=TEAM)
+        self.assertEqual(cluster.binders()[name_of(pod)], DAEMON_USER)
+        self.assertGreater(second.daemon.requests("bind", result="ok"), before)
 
 
 class WayBackTest(unittest.TestCase):

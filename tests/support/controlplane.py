@@ -38,7 +38,7 @@ DAEMON_USER = "system:serviceaccount:slackline-system:slackline"
 SCHEDULER_USER = "system:kube-scheduler"
 
 _CONTROLLERS = (
-    "serviceaccount-controller,root-ca-certificate-publisher-controller,namespace-controller,"
+    "serviceaccount-controller,serviceaccount-token-controller,root-ca-certificate-publisher-controller,namespace-controller,"
     "garbage-collector-controller,pod-garbage-collector-controller,disruption-controller,"
     "job-controller,replicaset-controller,deployment-controller,resourcequota-controller,"
     "clusterrole-aggregation-controller,endpoints-controller"

@@ -97,23 +97,24 @@ class InstalledDaemon(Daemon):
 
     settings = ""  # further keys, as YAML
 
-    def __init__(self, cluster):
-        super().__init__(None, cluster.directory)
-        self.kubeconfig = cluster.service_account_kubeconfig(SYSTEM, "slackline")
+    def __init__(self, cluster, kubeconfig, directory):
+        super().__init__(None, directory)
+        self.kubeconfig = kubeconfig
         self.webhook_port, self.remote_port = free_ports(2)
         self.configure(cluster)
         self.process = Process(
             "slackline",
             [slackline_binary(), "serve", "--config", self.config, "--kubeconfig", self.kubeconfig,
              "--listen-api", f"127.0.0.1:{self.api_port}", "--grace", "0"],
-            cluster.directory / "slackline.log",
+            directory / "slackline.log",
         )  # fmt: skip
 
     def configure(self, cluster):
         """Writes the configuration that is installed now, with the addresses and paths of here."""
         text = cluster.get("configmap", SYSTEM, "slackline")["data"]["slackline.yaml"]
+        alone = "address: 127.0.0.1:8181" in text  # with kube-scheduler, in its pod
         for ours, here in {
-            "address: :8181": f"address: 0.0.0.0:{self.extender_port}",
+            f"address: {'127.0.0.1' if alone else ''}:8181": f"address: {'127.0.0.1' if alone else '0.0.0.0'}:{self.extender_port}",
             "address: :8443": f"address: 127.0.0.1:{self.webhook_port}",
             "address: :8183": f"address: 0.0.0.0:{self.remote_port}",
             "address: :8182": f"address: 127.0.0.1:{self.metrics_port}",
@@ -130,8 +131,16 @@ class InstalledDaemon(Daemon):
 
 def documents(cluster, folder):
     """What `kubectl kustomize` makes of a folder, as objects."""
-    text = cluster.kubectl("create", "--dry-run=client", "--validate=false", "-o", "json",
-                           "-k", folder)  # fmt: skip
+    return _objects(cluster, "-k", folder)
+
+
+def parsed(cluster, text):
+    """Manifests as objects."""
+    return _objects(cluster, "-f", "-", input=text)
+
+
+def _objects(cluster, *source, **how):
+    text = cluster.kubectl("create", "--dry-run=client", "--validate=false", "-o", "json", *source, **how)
     decoder, objects = json.JSONDecoder(), []
     while text := text.lstrip():
         found, end = decoder.raw_decode(text)
@@ -143,13 +152,15 @@ def documents(cluster, folder):
 class Installation:
     """What `kubectl apply -k` or helm installed in a cluster, with daemon and GPU scheduler that run on it.
 
-    No pod of ours runs there (KWOK plays the kubelets), so both run beside the cluster: on the
+    One replica of each. No pod of ours runs there (KWOK plays the kubelets), so both run beside the cluster: on the
     configurations and with the ServiceAccounts that were installed. Only addresses and paths differ.
     """
 
     def __init__(self, cluster):
         """`run` is to be called once deploy/base and deploy/kube-scheduler/beside are applied."""
         self.cluster = cluster
+        self.directory = cluster.directory
+        self.replica = ""
         self.daemon = None
         self.volumes = SchedulerVolumes(self)
 
@@ -158,11 +169,14 @@ class Installation:
 
     def run_as_installed(self, prepare=lambda: None):
         """Without webhooks that reach it: here nothing leads to the address of a Service."""
-        self.daemon = InstalledDaemon(self.cluster)
-        self.cluster.adopt(self.daemon.process)
+        self.daemon = InstalledDaemon(self.cluster, self.daemon_kubeconfig(), self.directory)
+        self.cluster.adopt(self.daemon.process, f"slackline{self.replica}")
         prepare()
         self.daemon.start()
         self.start_scheduler()
+
+    def daemon_kubeconfig(self):
+        return self.cluster.service_account_kubeconfig(SYSTEM, "slackline")
 
     def point_webhooks_here(self):
         self.cluster.apply(webhook_manifests(self.daemon.webhook_port))
@@ -191,19 +205,22 @@ class Installation:
             for each in self.cluster.list("configmap", "kube-system")
             if name_of(each).startswith("gpu-scheduler-configuration")
         ]
-        url = f"https://127.0.0.1:{self.daemon.extender_port}/v1/extender"
-        for ours, here in {
-            "clientConnection:.*": f"clientConnection:\n  kubeconfig: {account}",
-            "urlPrefix: .*": f"urlPrefix: {url}",
-            "caFile: .*": f"caFile: {self.volumes.file('ca.crt')}",
-            "certFile: .*": f"certFile: {self.volumes.file('tls.crt')}",
-            "keyFile: .*": f"keyFile: {self.volumes.file('tls.key')}",
-        }.items():
-            installed, found = re.subn(ours, here, installed)
-            assert found == 1, f"{ours} is there {found} times"
-        if "gpu-scheduler" in self.cluster.parts:
-            self.cluster.kill("gpu-scheduler")
-        self.cluster.start_scheduler(installed, "gpu-scheduler", account)
+        here = {
+            "caFile": self.volumes.file("ca.crt"),
+            "certFile": self.volumes.file("tls.crt"),
+            "keyFile": self.volumes.file("tls.key"),
+        }
+        self.start_scheduler_on(installed, f"https://127.0.0.1:{self.daemon.extender_port}/v1/extender", account, here)
+
+    def start_scheduler_on(self, configuration, url, account, here=None):
+        """With the addresses and paths of here; `here` has further keys and their values."""
+        values = {"clientConnection": f"\n  kubeconfig: {account}", "urlPrefix": url, **(here or {})}
+        for key, value in values.items():
+            configuration, found = re.subn(f"{key}: ?.*", f"{key}: {value}", configuration)
+            assert found == 1, f"{key} is there {found} times"
+        if (name := f"gpu-scheduler{self.replica}") in self.cluster.parts:
+            self.cluster.kill(name)
+        self.cluster.start_scheduler(configuration, name, account)
 
     def trust(self):
         """The authorities that kube-scheduler is told to trust; None before."""
@@ -217,3 +234,81 @@ class Installation:
         if "tls.crt" not in shown:
             return None
         return tuple(base64.b64decode(shown[name]).decode() for name in ("tls.crt", "tls.key"))
+
+
+class PodInstallation(Installation):
+    """The chart's form `pod`: both containers of a pod on one loopback, each with the volumes that it mounts and no others."""
+
+    def __init__(self, cluster, replica=""):
+        """`run` is to be called once the chart is installed; for a further replica, `run_as_installed`."""
+        super().__init__(cluster)
+        self.replica = replica
+        self.directory = cluster.directory / f"pod{replica}"
+        self.spec = cluster.get("statefulset", SYSTEM, "slackline")["spec"]["template"]["spec"]
+        cluster.wait(lambda: "token" in self._data("secret", "gpu-scheduler-token"), 20, "Kubernetes to fill the token")
+
+    def container(self, name):
+        (found,) = [each for each in self.spec["containers"] if each["name"] == name]
+        return found
+
+    def mounted(self, name):
+        """The root folder of a container, as a kubelet makes it of the pod's volumes."""
+        root = self.directory / name
+        volumes = {each["name"]: each for each in self.spec["volumes"]}
+        for wanted in self.container(name)["volumeMounts"]:
+            folder = root / wanted["mountPath"].lstrip("/")
+            folder.mkdir(parents=True, exist_ok=True)
+            for path, content in self._contents(volumes[wanted["name"]]).items():
+                (folder / path).write_text(content)
+        return root
+
+    def account(self, name):
+        """A kubeconfig of what a container finds where Kubernetes puts the account of a pod."""
+        folder = self.mounted(name) / "var/run/secrets/kubernetes.io/serviceaccount"
+        path = self.directory / f"{name}.kubeconfig"
+        self.cluster.pki.kubeconfig(path, self.cluster.url, [f"tokenFile: {folder / 'token'}"])
+        path.write_text(path.read_text().replace(str(self.cluster.pki.crt("ca")), str(folder / "ca.crt")))
+        return path
+
+    def daemon_kubeconfig(self):
+        return self.account("slackline")
+
+    def point_webhooks_here(self):
+        self.cluster.kubectl(
+            "replace", "-f", "-", input=webhook_manifests(self.daemon.webhook_port)
+        )  # helm's, not apply's
+
+    def start_scheduler(self):
+        (named,) = [each for each in self.container("kube-scheduler")["command"] if each.startswith("--config=/")]
+        configuration = self.mounted("kube-scheduler") / named.removeprefix("--config=/")
+        self.start_scheduler_on(configuration.read_text(), self.daemon.extender_url, self.account("kube-scheduler"))
+
+    def _data(self, kind, name):
+        found = self.cluster.get(kind, SYSTEM, name) or {}
+        data = found.get("data", {})
+        return {key: base64.b64decode(each).decode() for key, each in data.items()} if kind == "secret" else data
+
+    def _contents(self, volume):
+        """{path: text} of a volume."""
+        if "secret" in volume:
+            return self._chosen("secret", volume["secret"]["secretName"], volume["secret"])
+        if "configMap" in volume:
+            return self._chosen("configmap", volume["configMap"]["name"], volume["configMap"])
+        contents = {}
+        for source in volume.get("projected", {}).get("sources", []):
+            if "configMap" in source:
+                contents |= self._chosen("configmap", source["configMap"]["name"], source["configMap"])
+            elif "serviceAccountToken" in source:
+                account = self.spec["serviceAccountName"]
+                contents[source["serviceAccountToken"]["path"]] = self.cluster.service_account_token(SYSTEM, account)
+            else:
+                (item,) = source["downwardAPI"]["items"]
+                assert item["fieldRef"]["fieldPath"] == "metadata.namespace"
+                contents[item["path"]] = SYSTEM
+        return contents
+
+    def _chosen(self, kind, name, volume):
+        data = self._data(kind, name)
+        if "items" in volume:
+            return {each["path"]: data[each["key"]] for each in volume["items"]}
+        return data

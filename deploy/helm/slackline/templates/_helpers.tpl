@@ -40,6 +40,18 @@ seccompProfile: {type: RuntimeDefault}
 {helm.sh/resource-policy: keep}
 {{- end }}
 
+{{/* In Slackline's pods it ends with them, and nothing of it is left. */}}
+{{- define "slackline.keptBeside" }}
+{{- if eq .Values.kubeScheduler.form "beside" }}
+  annotations: {{ include "slackline.kept" . }}
+{{- end }}
+{{- end }}
+
+{{/* Where gpu-scheduler's pods and account are. */}}
+{{- define "slackline.schedulerNamespace" -}}
+{{ ternary .Release.Namespace "kube-system" (eq .Values.kubeScheduler.form "pod") }}
+{{- end }}
+
 {{/* `slackline release` reads the configuration where it may differ from the defaults. */}}
 {{- define "slackline.releaseReads" -}}
 {{- if or .Values.config (ne .Release.Namespace "slackline-system") }}yes{{ end }}
@@ -47,7 +59,7 @@ seccompProfile: {type: RuntimeDefault}
 
 {{/* The listeners whose certificates come from Secrets. */}}
 {{- define "slackline.tlsListeners" -}}
-{{- if ne .Values.certificates.source "self" }}extender webhook api{{ end }}
+{{- if ne .Values.certificates.source "self" }}webhook api{{ if ne .Values.kubeScheduler.form "pod" }} extender{{ end }}{{ end }}
 {{- end }}
 
 {{/* The Secret with the certificate of a listener, or of kube-scheduler (client). */}}
@@ -73,7 +85,7 @@ apiVersion: config.slackline.dev/v1alpha1
 kind: SlacklineConfiguration
 mode: {{ .Values.mode }}
 listeners:
-  extender: {address: ":8181"}
+  extender: {address: "{{ if eq .Values.kubeScheduler.form "pod" }}127.0.0.1{{ end }}:8181"}
   webhook: {address: ":8443"}
   metrics: {address: ":8182"}
   remoteApi: {address: ":8183"}
@@ -89,7 +101,8 @@ store:
 
 {{- define "slackline.tlsConfiguration" -}}
 listeners:
-  {{- range $key, $folder := dict "extender" "extender" "webhook" "webhook" "remoteApi" "api" }}
+  {{- range $folder := include "slackline.tlsListeners" . | splitList " " }}
+  {{- $key := ternary "remoteApi" $folder (eq $folder "api") }}
   {{ $key }}:
     tls:
       certFile: /etc/slackline-tls/{{ $folder }}/tls.crt
@@ -104,8 +117,10 @@ listeners:
 {{/* The defaults name slackline-system. */}}
 {{- define "slackline.namespaceConfiguration" -}}
 {{- $ns := .Release.Namespace -}}
+{{- if ne .Values.kubeScheduler.form "pod" }}
 extender:
   certificate: {names: [slackline.{{ $ns }}.svc], secret: {{ $ns }}/slackline-extender-tls}
+{{- end }}
 remoteApi:
   certificate:
     names: [slackline-api.{{ $ns }}.svc, slackline-api.{{ $ns }}, localhost]
@@ -139,10 +154,11 @@ planner: {lease: {{ $ns }}/slackline}
 
 {{/* kube-scheduler's own configuration. */}}
 {{- define "slackline.schedulerConfiguration" -}}
-# deploy/kube-scheduler/gpu-scheduler.yaml, as it is in the pods of this folder.
+{{- $inPod := eq .Values.kubeScheduler.form "pod" -}}
+# deploy/kube-scheduler/gpu-scheduler.yaml, as it is in {{ ternary "Slackline's pods" "the pods of this folder" $inPod }}.
 apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration
-clientConnection: # no kubeconfig: its own ServiceAccount
+clientConnection: # no kubeconfig: its own ServiceAccount{{ if $inPod }}, by the Secret gpu-scheduler-token{{ end }}
   qps: 200
   burst: 400
 leaderElection:
@@ -155,12 +171,17 @@ percentageOfNodesToScore: 100 # otherwise kube-scheduler samples large clusters 
 profiles:
   - schedulerName: gpu-scheduler
 extenders:
+  {{- if $inPod }}
+  - urlPrefix: http://127.0.0.1:8181/v1/extender # Slackline's container, next to it
+  {{- else }}
   - urlPrefix: https://slackline.{{ .Release.Namespace }}.svc:8181/v1/extender
+  {{- end }}
     filterVerb: filter
     prioritizeVerb: prioritize
     preemptVerb: preempt
     bindVerb: bind
     weight: 12 # the in-tree scores sum to about 12 weights; Slackline's must be able to outvote them
+    {{- if not $inPod }}
     enableHTTPS: true
     tlsConfig:
       # Without a CA kube-scheduler verifies nothing. This one is the ConfigMap slackline-extender-ca.
@@ -170,6 +191,7 @@ extenders:
       certFile: /etc/slackline/client/tls.crt
       keyFile: /etc/slackline/client/tls.key
       serverName: slackline.{{ .Release.Namespace }}.svc # needed even if urlPrefix is the Service's IP address
+    {{- end }}
     httpTimeout: 2s
     nodeCacheCapable: true # with false, 1.35 and 1.36 score every node as if it were empty
     ignorable: true # without Slackline, GPU pods schedule as they do today
