@@ -30,6 +30,22 @@ std::vector<LayerAt> layers_of(const std::vector<int>& widths) {
   return layers;
 }
 
+// What goes into each layer, one column a sample, and behind them the outputs.
+std::vector<Eigen::MatrixXd> forward(const std::vector<LayerAt>& layers,
+                                     const std::vector<double>& weights,
+                                     std::span<const double> inputs) {
+  std::vector<Eigen::MatrixXd> at(layers.size() + 1);
+  const Eigen::Index width = layers.front().in;
+  at[0] = Weights(inputs.data(), width, static_cast<Eigen::Index>(inputs.size()) / width);
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const LayerAt& layer = layers[i];
+    at[i + 1].noalias() = Weights(&weights[layer.weights], layer.out, layer.in) * at[i];
+    at[i + 1].colwise() += Biases(&weights[layer.biases], layer.out);
+    if (i + 1 < layers.size()) at[i + 1] = at[i + 1].cwiseMax(0).eval();
+  }
+  return at;
+}
+
 }  // namespace
 
 Mlp::Mlp(std::vector<int> widths, Random& random) : widths_(std::move(widths)) {
@@ -61,19 +77,18 @@ double Mlp::predict(std::span<const double> input) const {
   return x(0);
 }
 
+std::vector<double> Mlp::predict_all(std::span<const double> inputs) const {
+  const Eigen::MatrixXd outputs = forward(layers_of(widths_), weights_, inputs).back();
+  return {outputs.data(), outputs.data() + outputs.size()};
+}
+
 void Mlp::gradient(std::span<const double> inputs, std::span<const double> targets,
                    Gradient& out) const {
-  const auto samples = static_cast<Eigen::Index>(targets.size());
   const auto layers = layers_of(widths_);
-  std::vector<Eigen::MatrixXd> at(layers.size() + 1);  // what goes into each layer, by columns
-  at[0] = Weights(inputs.data(), widths_.front(), samples);
-  for (std::size_t i = 0; i < layers.size(); ++i) {
-    const LayerAt& layer = layers[i];
-    at[i + 1].noalias() = Weights(&weights_[layer.weights], layer.out, layer.in) * at[i];
-    at[i + 1].colwise() += Biases(&weights_[layer.biases], layer.out);
-    if (i + 1 < layers.size()) at[i + 1] = at[i + 1].cwiseMax(0).eval();
-  }
-  Eigen::MatrixXd error = at.back() - Weights(targets.data(), 1, samples);
+  const std::vector<Eigen::MatrixXd> at = forward(layers, weights_, inputs);
+  const Eigen::Index samples = at.back().cols();
+  const Weights wanted(targets.data(), widths_.back(), samples);
+  Eigen::MatrixXd error = wanted.array().isNaN().select(0.0, at.back() - wanted);
   out.loss = error.squaredNorm() / static_cast<double>(samples);
   error *= 2.0 / static_cast<double>(samples);
   out.weights.resize(weights_.size());

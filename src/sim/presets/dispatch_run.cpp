@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <numeric>
 #include <queue>
 #include <tuple>
 #include <utility>
@@ -13,6 +14,8 @@ namespace slackline::sim {
 namespace {
 
 constexpr std::array<int, kDispatchNodes.size()> kNodesOfType = {2, 4, 4, 1};
+static_assert(std::accumulate(kNodesOfType.begin(), kNodesOfType.end(), 0) ==
+              static_cast<int>(kMostDispatchNodes));
 constexpr int kCpuSlots = 4;
 constexpr double kResidentGb = 2;
 constexpr double kShortOnCpu = 1.6;
@@ -243,18 +246,29 @@ class DispatchRun {
   void dispatch(std::size_t at) {
     const DispatchTask& task = tasks_[at];
     const auto [first, last] = present(at);
-    std::size_t best = first;
-    double least = 0;
+    std::vector<DispatchChoice> choices;
     for (std::size_t node = first; node < last; ++node) {
-      DispatchChoice choice = choice_of(task, nodes_[node]);
-      const double cost = policy_.cost(choice);
-      if (node != first && cost >= least) continue;
-      best = node;
-      least = cost;
-      chosen_[at] = std::move(choice);
+      choices.push_back(choice_of(task, nodes_[node]));
+      choices.back().task = at;
+      choices.back().node = node;
+      choices.back().at_s = now_s_;
     }
-    nodes_[best].accept({at, predicted_s(task, nodes_[best])});
-    start(best);
+    chosen_[at] = choices[policy_.choose ? policy_.choose(choices) : cheapest(choices)];
+    const std::size_t node = chosen_[at].node;
+    nodes_[node].accept({at, predicted_s(task, nodes_[node])});
+    start(node);
+  }
+
+  std::size_t cheapest(const std::vector<DispatchChoice>& choices) const {
+    std::size_t best = 0;
+    double least = 0;
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+      const double cost = policy_.cost(choices[i]);
+      if (i > 0 && cost >= least) continue;
+      best = i;
+      least = cost;
+    }
+    return best;
   }
 
   // Whoever gets a CPU slot or a GPU of the node now.

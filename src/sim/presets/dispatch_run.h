@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -30,6 +31,7 @@ struct DispatchNode {
   double memory_gb = 0;
 };
 
+inline constexpr std::size_t kMostDispatchNodes = 11;
 inline constexpr std::array<DispatchFamily, 3> kDispatchFamilies = {
     {{"intrusion", 20, {45, 30}}, {"synopsis", 60, {25, 24}}, {"face", 10, {60, 75}}}};
 inline constexpr std::array<DispatchNode, 4> kDispatchNodes = {
@@ -61,6 +63,9 @@ struct DispatchChoice {
   double relative = 0;     // its GPU time here over the mean of the GPU types
   std::size_t residents = 0;
   bool idle_gpu = false;
+  std::size_t task = 0;  // in order of arrival
+  std::size_t node = 0;  // the same in every run, whoever else is there
+  double at_s = 0;       // now
 };
 
 // The two parts of a task: in seconds, or over the nominal ones.
@@ -77,6 +82,8 @@ struct DispatchPolicy {
   // By which the nominal times of a task are multiplied that is placed so. Empty: by 1.
   std::function<DispatchTimes(const core::CorrectionTable::Circumstances&)> factor{};
   bool clairvoyant = false;  // predicted_s knows hidden factors and noise
+  // Which of all choices, at least one, gets the task. Empty: the one of the least cost.
+  std::function<std::size_t(std::span<const DispatchChoice>)> choose{};
 };
 
 struct DispatchOutcome {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/presets/dispatch_dqn.h"
 #include "sim/presets/dispatch_learning.h"
 #include "sim/presets/dispatch_run.h"
 #include "sim/presets/each_seed.h"
@@ -124,6 +125,14 @@ DispatchPolicy by_net(const DispatchWorld& world) {
       train_net({{world.seed}, load.per_minute, load.clean, kDispatchHistory, world.seed})));
 }
 
+// After paper 001, trained on the same history, then fixed.
+template <DqnKind kKind>
+DispatchPolicy by_dqn(const DispatchWorld& world) {
+  DqnDispatcher dqn(kKind, world.seed);
+  live_through_history(world.load, world.seed, kDispatchHistory, dqn.learning());
+  return dqn.fixed();
+}
+
 struct DispatchPolicyRow {
   std::string_view name;
   DispatchPolicy (*make)(const DispatchWorld& world);
@@ -138,7 +147,13 @@ constexpr DispatchPolicyRow kDispatchPolicies[] = {{kMctRatio, by_ratio},
                                                    {"table+history", by_table_with_history},
                                                    {kLearned, by_net},
                                                    {"table/response", by_response},
-                                                   {"clairvoyant", by_true_finish}};
+                                                   {"clairvoyant", by_true_finish},
+                                                   {"dqn", by_dqn<DqnKind::kPaper>},
+                                                   {"dqn/adam", by_dqn<DqnKind::kAdam>},
+                                                   {"dqn/now", by_dqn<DqnKind::kNow>},
+                                                   {"dqn/shared", by_dqn<DqnKind::kShared>},
+                                                   {"dqn/shared-now", by_dqn<DqnKind::kSharedNow>}};
+constexpr std::size_t kDispatchCompared = 10;  // by themselves: all but the networks of rewards
 constexpr auto kDispatchNames = names_of(kDispatchPolicies);
 
 DispatchOutcome dispatch_by(const DispatchWorld& world, std::string_view name) {
@@ -224,7 +239,7 @@ constexpr PresetOption kPaper001Options[] = {
 const Preset kPaper001Preset{
     "paper001",       "Which node gets a task when it arrives; predictions that learn (LDWP)",
     "worlds",         "0-4",
-    kDispatchNames,   kDispatchNames.size(),
+    kDispatchNames,   kDispatchCompared,
     kPaper001Options, run_paper001};
 
 }  // namespace slackline::sim

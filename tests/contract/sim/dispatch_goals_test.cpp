@@ -70,6 +70,10 @@ TEST(DispatchGoals, TheNetworkIsTrainedOnceForNewTasksAtOtherRates) {
     EXPECT_LE(by(kLearned, rate).response_ratio, by("table", rate).response_ratio) << rate;
 }
 
+TEST(DispatchGoals, ThePapersNetworkOfRewardsIsWorseThanSimpleRules) {
+  EXPECT_GE(dispatched_by("dqn", "48", "", "1500", "0").response_ratio, 1.5);
+}
+
 TEST(DispatchGoals, WherePredictionsAreRightItChangesNothing) {
   EXPECT_DOUBLE_EQ(dispatched_by("table", "48", "clean").response_ratio,
                    dispatched_by("mct", "48", "clean").response_ratio);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include <gtest/gtest.h>
@@ -17,12 +18,11 @@ std::vector<double> random_numbers(std::size_t count, std::uint64_t seed) {
   return numbers;
 }
 
-TEST(Mlp, GradientsAreThoseOfFiniteDifferences) {
+void check_gradients(int outputs, const std::vector<double>& targets) {
   constexpr double kStep = 1e-6;
   Random random(1);
-  Mlp mlp({4, 6, 5, 1}, random);
+  Mlp mlp({4, 6, 5, outputs}, random);
   auto inputs = random_numbers(4 * 7, 2);
-  const auto targets = random_numbers(7, 3);
   const auto loss = [&] {
     Mlp::Gradient at;
     mlp.gradient(inputs, targets, at);
@@ -45,6 +45,29 @@ TEST(Mlp, GradientsAreThoseOfFiniteDifferences) {
   };
   check(mlp.weights(), gradient.weights);
   check(inputs, gradient.inputs);
+}
+
+TEST(Mlp, GradientsAreThoseOfFiniteDifferences) {
+  check_gradients(1, random_numbers(7, 3));
+  check_gradients(3, random_numbers(3 * 7, 3));
+  auto some = random_numbers(3 * 7, 3);
+  for (std::size_t i = 0; i < some.size(); ++i)
+    if (i % 3 != i / 3 % 3) some[i] = std::numeric_limits<double>::quiet_NaN();
+  check_gradients(3, some);
+}
+
+TEST(Mlp, AnOutputWithoutATargetLearnsNothing) {
+  Random random(1);
+  Mlp mlp({2, 2}, random);
+  Mlp::Gradient gradient;
+  mlp.gradient(std::vector<double>{1, 2},
+               std::vector<double>{5, std::numeric_limits<double>::quiet_NaN()}, gradient);
+  const std::vector<double> before = mlp.predict_all(std::vector<double>{1, 2});
+  Adam(mlp.weights().size(), 0.1, 0).step(mlp.weights(), gradient.weights);
+  const std::vector<double> after = mlp.predict_all(std::vector<double>{1, 2});
+  EXPECT_GT(after[0], before[0]);
+  EXPECT_EQ(after[1], before[1]);
+  EXPECT_EQ(after[0], mlp.predict(std::vector<double>{1, 2}));
 }
 
 TEST(Mlp, TheLossIsTheMeanSquareOfWhatItPredicts) {

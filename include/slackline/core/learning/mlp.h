@@ -1,6 +1,6 @@
-// A multi-layer perceptron with ReLU in its hidden layers and one linear output, and Adam to train
-// it. What is trained is one list of numbers; the caller says in which order it sees samples, so
-// the same seed gives the same weights, bit by bit, on one build.
+// A multi-layer perceptron with ReLU in its hidden layers and linear outputs, mostly one, and Adam
+// to train it. What is trained is one list of numbers; the caller says in which order it sees
+// samples, so the same seed gives the same weights, bit by bit, on one build.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace slackline::core {
 
 class Mlp {
  public:
-  // Widths from the input to the output, which is 1: {64, 128, 64, 32, 1}. Weights start normal
+  // Widths from the input to the outputs: {64, 128, 64, 32, 1}. Weights start normal
   // with variance 2 / inputs of the layer (He et al. 2015), biases at 0.
   Mlp(std::vector<int> widths, Random& random);
   // As it was trained before: weights() of that one, weight_count() of them.
@@ -22,14 +22,18 @@ class Mlp {
   static std::size_t weight_count(const std::vector<int>& widths);
 
   int inputs() const { return widths_.front(); }
+  int outputs() const { return widths_.back(); }
   // Layer by layer: outputs x inputs by columns, then the biases.
   std::vector<double>& weights() { return weights_; }
   const std::vector<double>& weights() const { return weights_; }
 
-  double predict(std::span<const double> input) const;
+  double predict(std::span<const double> input) const;  // its first output
+  // All outputs of samples that lie behind each other in `inputs`, in the same way.
+  std::vector<double> predict_all(std::span<const double> inputs) const;
 
-  // The mean of (output - target)^2 over samples that lie behind each other in `inputs`, and its
-  // gradients by the weights and by the inputs, in the order of these.
+  // The sum over the outputs of (output - target)^2, its mean over samples that lie behind each
+  // other in `inputs`, and its gradients by the weights and by the inputs, in the order of these.
+  // A target that is NaN asks nothing of its output.
   struct Gradient {
     double loss = 0;
     std::vector<double> weights;
