@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "slackline/base/random.h"
+#include "slackline/core/elastic/accounts.h"
+#include "slackline/core/elastic/diminishing_returns.h"
 
 namespace slackline::sim {
 namespace {
@@ -12,6 +15,7 @@ constexpr double kSeenAbove = 0.15;  // the loss of the task over that of the cu
 constexpr double kSeenNoise = 0.01;
 constexpr double kWatched_s = 14 * 60;
 constexpr int kMostUnits = 32;  // of one task
+constexpr std::uint64_t kWeightStream = 0x776569676874;
 
 LossSteps exponential_losses(Random& random) {
   const int iterations = static_cast<int>(std::lround(random.uniform(30, 150)));
@@ -52,6 +56,7 @@ struct RunningJob {
         marks{first_at(*of.losses, 0.1), first_at(*of.losses, 0.05), iterations()},
         noise(of.noise_seed) {
     task.most = std::min(kMostUnits, units);
+    task.weight = of.weight;
     task.iterations_left = iterations();
     task.iterations_per_s = [per_unit = iterations() / of.work_s](int size) {
       return per_unit * size;
@@ -60,6 +65,8 @@ struct RunningJob {
 
   double iterations() const { return static_cast<double>(job->losses->size() - 1); }
   bool done() const { return next_mark == marks.size(); }
+  void look(double now_s, core::CurveShape fitted);
+  void stop(double now_s);
   void resize(int units, double now_s, double restart_s);
   void advance(double from_s, double until_s);
   void see(double until_iteration);
@@ -74,9 +81,27 @@ struct RunningJob {
   double idle_until_s = 0;
   double resized_s = -1e18;
   double loss_watched = 0;  // stays 0 if the job ends before
+  core::DiminishingReturns returns;
+  std::optional<double> stopped_s;
   std::size_t unseen = 0;
   Random noise;
 };
+
+// What the allocator is told of the task now.
+void RunningJob::look(double now_s, core::CurveShape fitted) {
+  task.curve = history.fit(fitted);
+  task.loss_range = history.range();
+  if (task.curve && task.loss_range > 0 && iteration > task.iteration)
+    returns.observe(task.curve->drop(task.iteration, iteration) / task.loss_range);
+  task.iteration = iteration;
+  task.iterations_left = iterations() - iteration;
+  task.since_resize_s = now_s - resized_s;
+}
+
+void RunningJob::stop(double now_s) {
+  stopped_s = now_s;
+  if (now_s < job->submit_s + kWatched_s) loss_watched = loss_at(*job->losses, iteration);
+}
 
 void RunningJob::resize(int units, double now_s, double restart_s) {
   if (units == task.units) return;
@@ -110,6 +135,48 @@ void RunningJob::see(double until_iteration) {
                     (*job->losses)[unseen] + kSeenAbove + kSeenNoise * noise.normal());
 }
 
+// Means over the jobs that ended.
+class ElasticMeans {
+ public:
+  void add(const RunningJob& job) {
+    ++jobs_;
+    const auto mark = [&](std::size_t at, double& sum, double& count) {
+      if (job.reached_s.size() <= at) return;
+      sum += job.reached_s[at] - job.job->submit_s;
+      ++count;
+    };
+    mark(0, sums_.to90_s, to90_);
+    mark(1, sums_.to95_s, to95_);
+    if (job.job->weight > 1) mark(0, sums_.heavy_to90_s, heavy_);
+    sums_.completion_s += job.stopped_s.value_or(job.reached_s.back()) - job.job->submit_s;
+    sums_.loss_14min += job.loss_watched;
+    sums_.owed_unit_min += std::max(0.0, job.task.owed_unit_s) / 60;
+    sums_.stopped += job.stopped_s ? 1 : 0;
+    sums_.lost += job.reached_s.empty() ? 1 : 0;
+  }
+
+  ElasticOutcome means() const {
+    const auto mean = [](double sum, double count) { return count > 0 ? sum / count : 0; };
+    ElasticOutcome of;
+    of.to90_s = mean(sums_.to90_s, to90_);
+    of.to95_s = mean(sums_.to95_s, to95_);
+    of.completion_s = mean(sums_.completion_s, jobs_);
+    of.loss_14min = mean(sums_.loss_14min, jobs_);
+    of.heavy_to90_s = mean(sums_.heavy_to90_s, heavy_);
+    of.owed_unit_min = mean(sums_.owed_unit_min, jobs_);
+    of.stopped = mean(sums_.stopped, jobs_);
+    of.lost = mean(sums_.lost, jobs_);
+    return of;
+  }
+
+ private:
+  ElasticOutcome sums_;
+  double jobs_ = 0;
+  double to90_ = 0;
+  double to95_ = 0;
+  double heavy_ = 0;
+};
+
 }  // namespace
 
 std::vector<ElasticJob> draw_elastic_jobs(
@@ -133,40 +200,44 @@ std::vector<ElasticJob> draw_elastic_jobs(
   return drawn;
 }
 
+void draw_weights(std::vector<ElasticJob>& jobs, double share, std::uint64_t seed) {
+  Random random(seed ^ kWeightStream);
+  for (ElasticJob& job : jobs)
+    if (random.uniform() < share) job.weight = kHeavyWeight;
+}
+
 ElasticOutcome run_elastic(const ElasticLoad& load, const std::vector<ElasticJob>& jobs,
                            const ElasticPolicy& policy) {
-  const core::ElasticRound round{load.units, 120, load.restart_s};
+  const core::ElasticRound round{load.units, load.period_s, load.restart_s};
   std::vector<RunningJob> running;
-  ElasticOutcome sum;
-  const auto count = static_cast<double>(jobs.size());
+  ElasticMeans ended;
   std::size_t arrived = 0;
   for (double now_s = 0; arrived < jobs.size() || !running.empty(); now_s += round.period_s) {
     for (; arrived < jobs.size() && jobs[arrived].submit_s <= now_s; ++arrived)
       running.emplace_back(jobs[arrived], load.units);
-    std::vector<core::ElasticTask> tasks;
     for (RunningJob& job : running) {
-      job.task.curve = job.history.fit(load.fitted);
-      job.task.loss_range = job.history.range();
-      job.task.iteration = job.iteration;
-      job.task.iterations_left = job.iterations() - job.iteration;
-      job.task.since_resize_s = now_s - job.resized_s;
-      tasks.push_back(job.task);
+      job.look(now_s, load.fitted);
+      if (load.early_stop && job.returns.reached()) job.stop(now_s);
     }
+    const auto leave = [&](const RunningJob& job) {
+      if (!job.done() && !job.stopped_s) return false;
+      ended.add(job);
+      return true;
+    };
+    std::erase_if(running, leave);
+    std::vector<core::ElasticTask> tasks;
+    for (const RunningJob& job : running)
+      tasks.push_back(job.task);
     const std::vector<int> units = policy(tasks, round);
+    const std::vector<double> booked = core::booked_in_round(tasks, units, round);
     for (std::size_t i = 0; i < running.size(); ++i) {
+      running[i].task.owed_unit_s += booked[i];
       running[i].resize(units[i], now_s, round.restart_s);
       running[i].advance(now_s, now_s + round.period_s);
     }
-    std::erase_if(running, [&](const RunningJob& job) {
-      if (!job.done()) return false;
-      sum.to90_s += (job.reached_s[0] - job.job->submit_s) / count;
-      sum.to95_s += (job.reached_s[1] - job.job->submit_s) / count;
-      sum.loss_14min += job.loss_watched / count;
-      sum.completion_s += (job.reached_s[2] - job.job->submit_s) / count;
-      return true;
-    });
+    std::erase_if(running, leave);
   }
-  return sum;
+  return ended.means();
 }
 
 }  // namespace slackline::sim

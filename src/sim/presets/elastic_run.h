@@ -1,4 +1,4 @@
-// One simulated run of elastic tasks on units that are divided anew every two minutes; private to
+// One simulated run of elastic tasks on units that are divided anew every period; private to
 // src/sim/presets. Speed is linear in units, and a task that was resized does nothing for a while.
 #pragma once
 
@@ -20,6 +20,7 @@ struct ElasticJob {
   double work_s = 0;  // on one unit, all iterations
   std::shared_ptr<const LossSteps> losses;
   std::uint64_t noise_seed = 0;
+  double weight = 1;
 };
 
 struct ElasticLoad {
@@ -27,6 +28,8 @@ struct ElasticLoad {
   int units = 160;
   double restart_s = 0;
   core::CurveShape fitted = core::CurveShape::kPower;
+  double period_s = 120;
+  bool early_stop = false;  // a task ends when its returns diminish
 };
 
 // Poisson arrivals 15 s apart, work log-normal (sigma 0.8, mean 120 unit-minutes). Curves of
@@ -38,11 +41,19 @@ std::vector<ElasticJob> draw_elastic_jobs(
 using ElasticPolicy =
     std::function<std::vector<int>(std::span<const core::ElasticTask>, const core::ElasticRound&)>;
 
+inline constexpr double kHeavyWeight = 4;
+// Gives each job this weight by this chance; the others keep 1.
+void draw_weights(std::vector<ElasticJob>& jobs, double share, std::uint64_t seed);
+
 struct ElasticOutcome {  // means over the jobs, from submit
-  double to90_s = 0;     // until 90 % of the fall of the loss is done
+  double to90_s = 0;     // until 90 % of the fall of the loss is done; of those that get there
   double to95_s = 0;
-  double completion_s = 0;
-  double loss_14min = 0;  // what is left of the fall 14 minutes after submit
+  double completion_s = 0;   // or until the early stop
+  double loss_14min = 0;     // what is left of the fall 14 minutes after submit
+  double heavy_to90_s = 0;   // to90_s of the jobs with kHeavyWeight; 0: there are none
+  double owed_unit_min = 0;  // below the fair share over the whole run; 0 of those above it
+  double stopped = 0;        // share of jobs that ended by an early stop
+  double lost = 0;           // share of jobs that ended so before 90 %
 };
 
 ElasticOutcome run_elastic(const ElasticLoad& load, const std::vector<ElasticJob>& jobs,

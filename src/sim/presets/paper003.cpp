@@ -1,13 +1,13 @@
 // The preset `paper003`: elastic tasks that share units by how fast their loss falls, against equal
 // shares. Curves of losses are drawn, or those that others measured.
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "sim/presets/each_seed.h"
 #include "sim/presets/elastic_run.h"
 #include "sim/presets/preset.h"
 #include "slackline/base/text.h"
+#include "slackline/core/elastic/accounts.h"
 #include "wire/format/csv.h"
 
 namespace slackline::sim {
@@ -43,17 +43,31 @@ std::vector<int> hysteresis(std::span<const ElasticTask> tasks, const ElasticRou
   return sizes;
 }
 
+// Policies that pay the accounts of unit-seconds back.
+std::vector<int> greedy_with_accounts(std::span<const ElasticTask> tasks,
+                                      const ElasticRound& round) {
+  return core::allocate_greedily(core::bound_by_accounts(tasks, round), round);
+}
+std::vector<int> trades_with_accounts(std::span<const ElasticTask> tasks,
+                                      const ElasticRound& round) {
+  return core::allocate_by_trades(core::bound_by_accounts(tasks, round), round);
+}
+
 struct Paper003Policy {
   std::string_view name;
   std::vector<int> (*units)(std::span<const ElasticTask>, const ElasticRound&);
 };
 
+constexpr std::string_view kHeavy = "heavy";
+constexpr std::string_view kEarlyStop = "early-stop";
 constexpr std::size_t kBaselines = 2;  // the first ones
 constexpr Paper003Policy kElasticPolicies[] = {
     {"fair", fair},
     {"hysteresis", hysteresis},
     {"loss-greedy", core::allocate_greedily},
     {"trades", core::allocate_by_trades},
+    {"loss-greedy/accounts", greedy_with_accounts},
+    {"trades/accounts", trades_with_accounts},
 };
 constexpr auto kElasticNames = names_of(kElasticPolicies);
 
@@ -101,53 +115,86 @@ Result<MeasuredLosses> read_measured(const PresetRequest& request) {
   return measured;
 }
 
-constexpr std::size_t kElasticFigures = 4;
-using ElasticFigures = std::array<double, kElasticFigures>;
+struct ElasticFigure {
+  std::string_view name;
+  double ElasticOutcome::* value;
+  bool is_ratio;  // to the smaller of the baselines, in the same seed
+};
+constexpr ElasticFigure kElasticFigures[] = {
+    {"to90_ratio", &ElasticOutcome::to90_s, true},
+    {"to95_ratio", &ElasticOutcome::to95_s, true},
+    {"completion_ratio", &ElasticOutcome::completion_s, true},
+    {"loss_14min_ratio", &ElasticOutcome::loss_14min, true},
+    {"owed_unit_min", &ElasticOutcome::owed_unit_min, false},
+};
+constexpr ElasticFigure kHeavyFigure = {"heavy_to90_ratio", &ElasticOutcome::heavy_to90_s, true};
+constexpr ElasticFigure kStopFigures[] = {{"stopped", &ElasticOutcome::stopped, false},
+                                          {"lost", &ElasticOutcome::lost, false}};
 
-ElasticFigures figures_of(const ElasticOutcome& outcome) {
-  return {outcome.to90_s, outcome.to95_s, outcome.completion_s, outcome.loss_14min};
+std::vector<ElasticFigure> elastic_figures(const PresetRequest& request) {
+  std::vector<ElasticFigure> figures(std::begin(kElasticFigures), std::end(kElasticFigures));
+  if (request.number(kHeavy) > 0) figures.push_back(kHeavyFigure);
+  if (request.flag(kEarlyStop))
+    figures.insert(figures.end(), std::begin(kStopFigures), std::end(kStopFigures));
+  return figures;
 }
 
-// Of every policy that there is.
-std::vector<ElasticFigures> play_all(const ElasticLoad& load, const MeasuredLosses& measured,
-                                     std::uint64_t seed) {
-  const std::vector<ElasticJob> jobs = draw_elastic_jobs(load.jobs, measured, seed);
-  std::vector<ElasticFigures> figures;
-  for (const Paper003Policy& policy : kElasticPolicies)
-    figures.push_back(figures_of(run_elastic(load, jobs, policy.units)));
-  return figures;
+// Of one seed: the baselines, which stop nobody, and behind them what is compared.
+std::vector<ElasticOutcome> play_all(ElasticLoad load, const PresetRequest& request,
+                                     const MeasuredLosses& measured, std::uint64_t seed) {
+  std::vector<ElasticJob> jobs = draw_elastic_jobs(load.jobs, measured, seed);
+  draw_weights(jobs, request.number(kHeavy), seed);
+  std::vector<ElasticOutcome> outcomes;
+  for (std::size_t i = 0; i < kBaselines; ++i)
+    outcomes.push_back(run_elastic(load, jobs, kElasticPolicies[i].units));
+  load.early_stop = request.flag(kEarlyStop);
+  for (const std::string& name : request.policies)
+    outcomes.push_back(run_elastic(load, jobs, policy_named(kElasticPolicies, name).units));
+  return outcomes;
+}
+
+double figure_of(const std::vector<ElasticOutcome>& outcomes, std::size_t at,
+                 const ElasticFigure& figure) {
+  const double value = outcomes[at].*figure.value;
+  if (!figure.is_ratio) return value;
+  const double better = std::min(outcomes[0].*figure.value, outcomes[1].*figure.value);
+  return better > 0 ? value / better : 1;
 }
 
 Result<PresetReport> run_paper003(const PresetRequest& request) {
   SLACKLINE_ASSIGN(const MeasuredLosses measured, read_measured(request));
   const ElasticLoad load{request.whole("jobs"), request.whole("units"), request.number("restart"),
-                         *core::parse_curve_shape(request.text("fit"))};
-  const auto runs =
-      each_seed(request.seeds, [&](std::uint64_t seed) { return play_all(load, measured, seed); });
+                         *core::parse_curve_shape(request.text("fit")), request.number("period")};
+  const auto runs = each_seed(
+      request.seeds, [&](std::uint64_t seed) { return play_all(load, request, measured, seed); });
+  const auto seeds = static_cast<double>(runs.size());
+  const std::vector<ElasticFigure> figures = elastic_figures(request);
   PresetReport report;
-  report.figures = {"to90_ratio", "to95_ratio", "completion_ratio", "loss_14min_ratio"};
-  for (const std::string& name : request.policies) {
-    const auto at = static_cast<std::size_t>(
-        std::find(std::begin(kElasticNames), std::end(kElasticNames), name) -
-        std::begin(kElasticNames));
-    PresetReport::Row row{name, std::vector<double>(kElasticFigures)};
+  for (const ElasticFigure& figure : figures)
+    report.figures.emplace_back(figure.name);
+  for (std::size_t i = 0; i < request.policies.size(); ++i) {
+    PresetReport::Row row{request.policies[i], std::vector<double>(figures.size())};
     for (const auto& run : runs)
-      for (std::size_t f = 0; f < kElasticFigures; ++f) {
-        const double better = std::min(run[0][f], run[kBaselines - 1][f]);
-        row.figures[f] += run[at][f] / better;
-      }
-    for (double& figure : row.figures)
-      figure /= static_cast<double>(runs.size());
+      for (std::size_t f = 0; f < figures.size(); ++f)
+        row.figures[f] += figure_of(run, kBaselines + i, figures[f]) / seeds;
     report.rows.push_back(std::move(row));
   }
   double mean_run_s = 0;
   for (const auto& run : runs)
-    mean_run_s += run[0][2] / static_cast<double>(runs.size());
+    mean_run_s += run[0].completion_s / seeds;
   report.note = format(
       "Means over tasks, over those of {} or {}, whichever is smaller in the same seed and figure; "
       "mean over seeds. to90, to95: time from submit until that percentage of the fall of the loss "
-      "is done; loss 14min: what is left of it after 14 minutes. {} takes {:.0f} s a task.",
+      "is done; loss 14min: what is left of it after 14 minutes; owed: what a task got less than "
+      "its "
+      "fair shares. {} takes {:.0f} s a task.",
       kElasticNames[0], kElasticNames[1], kElasticNames[0], mean_run_s);
+  if (request.number(kHeavy) > 0)
+    report.note += format(" heavy: tasks of weight {:g}, the others have 1.", kHeavyWeight);
+  if (request.flag(kEarlyStop))
+    report.note +=
+        " stopped: share of tasks that ended early, lost: before 90 %, which to90 leaves out; "
+        "nothing ends early in what ratios are to.";
   return report;
 }
 
@@ -162,6 +209,10 @@ constexpr PresetOption kElasticOptions[] = {
      "validation-"},
     {"fit", PresetKind::kChoice, "power", "Curves that losses are predicted by", 0, 0,
      "power|exponential"},
+    {"period", PresetKind::kNumber, "120", "Seconds between two divisions of the units", 10, 3600},
+    {kHeavy, PresetKind::kNumber, "0", "Share of the tasks whose loss weighs four times", 0, 1},
+    {kEarlyStop, PresetKind::kFlag, "",
+     "A task ends when its loss fell by less than 1 % in each of three rounds"},
     {"jobs", PresetKind::kWhole, "80", "Tasks of one seed", 1, 2000},
     {"units", PresetKind::kWhole, "160", "Units, 32 for one task at most", 1, 10000},
 };

@@ -36,8 +36,9 @@ PresetFile accuracies(int rows) {
 TEST(Paper003, LossesTellWhoseUnitsAreWorthMost) {
   const auto report = paper003().run(small_request());
   ASSERT_TRUE(report) << report.error().message;
-  EXPECT_EQ(report->figures, (std::vector<std::string>{"to90_ratio", "to95_ratio",
-                                                       "completion_ratio", "loss_14min_ratio"}));
+  EXPECT_EQ(report->figures,
+            (std::vector<std::string>{"to90_ratio", "to95_ratio", "completion_ratio",
+                                      "loss_14min_ratio", "owed_unit_min"}));
   ASSERT_EQ(report->rows.size(), 4U);
   EXPECT_GE(report->rows[0].figures[0], 1) << "the better of both is a part of it";
   EXPECT_LT(report->rows[2].figures[0], 0.8) << "loss-greedy to 90 %";
@@ -60,6 +61,37 @@ TEST(Paper003, RatiosAreToTheSameBaselinesWhateverIsCompared) {
   alone.policies = {"loss-greedy"};
   EXPECT_EQ(paper003().run(alone)->rows[0].figures,
             paper003().run(small_request())->rows[2].figures);
+}
+
+TEST(Paper003, AccountsPayBackWhatWasTaken) {
+  PresetRequest request = small_request();
+  request.policies = {"fair", "loss-greedy", "loss-greedy/accounts"};
+  const auto rows = paper003().run(request)->rows;
+  EXPECT_EQ(rows[0].figures[4], 0) << "nothing is owed of fair shares";
+  EXPECT_LT(rows[2].figures[4], 0.9 * rows[1].figures[4]);
+  EXPECT_LT(rows[2].figures[2], rows[1].figures[2]) << "completion";
+}
+
+TEST(Paper003, HeavyTasksComeFirst) {
+  PresetRequest request = small_request();
+  request.policies = {"loss-greedy"};
+  request.values["heavy"] = "0.25";
+  const auto report = paper003().run(request);
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->figures.back(), "heavy_to90_ratio");
+  EXPECT_LT(report->rows[0].figures[5], 0.9 * report->rows[0].figures[0]);
+}
+
+TEST(Paper003, EarlyStopsEndTasksThatHardlyGetBetter) {
+  PresetRequest request = small_request();
+  request.policies = {"fair"};
+  request.values["early-stop"] = "yes";
+  const auto report = paper003().run(request);
+  ASSERT_TRUE(report);
+  const auto& figures = report->rows[0].figures;
+  EXPECT_LT(figures[2], 1) << "completion";
+  EXPECT_GT(figures[5], 0) << "stopped";
+  EXPECT_LE(figures[6], figures[5]) << "before 90 %";
 }
 
 TEST(Paper003, MeasuredCurvesAreReadAsLosses) {
@@ -106,6 +138,35 @@ TEST(ElasticRun, ARestartIsPaidForResizingButNotForTheFirstStart) {
   const ElasticOutcome outcome = run_elastic({1, 32, 30}, jobs, halve_once);
   EXPECT_NEAR(outcome.completion_s, 120 + 30 + 2160, 1e-6);
   EXPECT_NEAR(outcome.loss_14min, 1 - (4 * 120 + 2 * (840 - 150)) / 4800.0, 1e-9);
+}
+
+TEST(ElasticRun, AnEarlyStopKeepsTheLossThatItHad) {
+  LossSteps flat = {1, 0.2};
+  flat.resize(200, 0.2);
+  flat.push_back(0);
+  const std::vector<ElasticJob> jobs = {{0, 4 * 8000, std::make_shared<const LossSteps>(flat), 1}};
+  const auto four = [](auto tasks, const auto&) { return std::vector<int>(tasks.size(), 4); };
+  const ElasticLoad patient{1, 4};
+  ElasticLoad hasty = patient;
+  hasty.early_stop = true;
+  const ElasticOutcome stopped = run_elastic(hasty, jobs, four);
+  EXPECT_EQ(stopped.stopped, 1);
+  EXPECT_EQ(stopped.lost, 1) << "on a plateau before the fall";
+  EXPECT_EQ(stopped.to90_s, 0);
+  EXPECT_NEAR(stopped.loss_14min, 0.2, 1e-9);
+  const ElasticOutcome all = run_elastic(patient, jobs, four);
+  EXPECT_EQ(all.stopped, 0);
+  EXPECT_LT(stopped.completion_s, 0.5 * all.completion_s);
+}
+
+TEST(ElasticRun, UnitsThatOneGotMoreAnotherIsOwed) {
+  const auto losses = std::make_shared<const LossSteps>(LossSteps{1, 0});
+  const std::vector<ElasticJob> jobs = {{0, 3 * 120, losses, 1}, {0, 120, losses, 2}};
+  const auto unequal = [](auto tasks, const auto&) {
+    return tasks.size() == 2 ? std::vector<int>{3, 1} : std::vector<int>(tasks.size(), 3);
+  };
+  EXPECT_NEAR(run_elastic({2, 4}, jobs, unequal).owed_unit_min, 2.0 / 2, 1e-9)
+      << "one unit for two minutes, of two tasks";
 }
 
 }  // namespace

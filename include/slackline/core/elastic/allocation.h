@@ -21,6 +21,7 @@ struct ElasticTask {
   double iteration = 0;
   double iterations_left = std::numeric_limits<double>::infinity();
   double since_resize_s = std::numeric_limits<double>::infinity();
+  double owed_unit_s = 0;  // its account; see accounts.h
   std::function<double(int units)> iterations_per_s;
 };
 
