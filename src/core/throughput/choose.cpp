@@ -108,7 +108,7 @@ std::vector<const ThroughputKind*> candidates(bool sparse) {
   std::vector<const ThroughputKind*> all;
   if (sparse) all.push_back(&kScaling);
   for (const ThroughputKind* kind : kinds() | std::views::reverse)
-    if (kind != &kScaling) all.push_back(kind);
+    if (kind != &kScaling && kind != &kLinear) all.push_back(kind);
   return all;
 }
 

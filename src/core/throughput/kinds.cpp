@@ -33,6 +33,7 @@ std::string_view params_of(std::string_view kind) {
       {"S", "k0, k1, k2, gamma, lambda"},
       {"S/mean", "k0, k1, k2, gamma, lambda"},
       {"W", "log t, log alpha, s1, log s2, nu, ga, kappa, rho, q, log of the largest batch"},
+      {"linear", "c, above 0"},
       {"table", "rows of batch, GPUs and samples per second, ascending"},
   };
   for (const auto& [name, params] : kParams)
@@ -44,8 +45,8 @@ std::string_view params_of(std::string_view kind) {
 
 std::span<const ThroughputKind* const> kinds() {
   static constexpr const ThroughputKind* kAll[] = {
-      &kInterpolation, &kAdditive, &kSeedSum, &kSeedMean, &kOverlap,
-      &kContended,     &kHybrid,   &kScaling, &kTable,
+      &kLinear,  &kInterpolation, &kAdditive, &kSeedSum, &kSeedMean,
+      &kOverlap, &kContended,     &kHybrid,   &kScaling, &kTable,
   };
   return kAll;
 }

@@ -27,6 +27,7 @@ struct ThroughputKind {
 extern const ThroughputKind kAdditive;       // "A"
 extern const ThroughputKind kHybrid;         // "H"
 extern const ThroughputKind kInterpolation;  // "L"
+extern const ThroughputKind kLinear;         // "linear"
 extern const ThroughputKind kOverlap;        // "P"
 extern const ThroughputKind kContended;      // "P2"
 extern const ThroughputKind kScaling;        // "W"

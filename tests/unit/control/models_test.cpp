@@ -129,7 +129,7 @@ TEST(Profiles, AnEntryThatCannotBeUsedIsRefusedByFileAndName) {
       refusal("{kind: Z, params: [1]}"),
       folder.file("p.yaml") +
           ": the entry of net on T4: coefficients: \"Z\" is not a kind of model; allowed: A, H, "
-          "L, P, P2, S, S/mean, W, table");
+          "L, P, P2, S, S/mean, W, linear, table");
   EXPECT_NE(refusal("{kind: S, params: [1]}").find("the 1 params are not what kind S takes"),
             std::string::npos);
 }

@@ -57,6 +57,25 @@ TEST(Fit, RefusesWithAReason) {
   EXPECT_THAT(refusal({good}, "W"), HasSubstr("several GPUs only"));
 }
 
+// Seconds of an iteration over the batch of one GPU, by least squares through the origin: of 0.03 s
+// for 10 samples and 0.05 s for 20, (10 x 0.03 + 20 x 0.05) / (10^2 + 20^2).
+TEST(Linear, IsARegressionThroughTheOrigin) {
+  const std::vector<ThroughputSample> samples = {a_sample(10, "1x1", 10 / 0.03),
+                                                 a_sample(40, "1x2", 40 / 0.05)};
+  const auto fit = fit_throughput(samples, {"linear"});
+  ASSERT_TRUE(fit) << fit.error().message;
+  ASSERT_EQ(fit->coefficients.params.size(), 1U);
+  EXPECT_NEAR(fit->coefficients.params[0], 1.3 / 500, 1e-12);
+  EXPECT_NEAR(*predict_throughput(fit->coefficients, 64, Placement{1, 4}), 4 * 500 / 1.3, 1e-6);
+  EXPECT_FALSE(valid_coefficients({"linear", {0}}));
+}
+
+TEST(Linear, IsNeverChosenByItself) {
+  const auto samples = measured_by({"linear", {0.002}}, kBatches);
+  EXPECT_NEAR(fit_throughput(samples, {"linear"})->coefficients.params[0], 0.002, 1e-9);
+  EXPECT_NE(fit_throughput(samples, {"auto"})->coefficients.kind, "linear");
+}
+
 // Weak scaling: every GPU has the same batch, on 8 to 128 GPUs that lose 2 % a doubling.
 std::vector<ThroughputSample> weak_scaling() {
   return {a_sample(256, "1x8", 400), a_sample(512, "2x8", 784), a_sample(1024, "4x8", 1537),

@@ -59,7 +59,8 @@ TEST(Throughput, IsUnknownForAModelThatCannotBeUsed) {
     EXPECT_FALSE(valid_coefficients(bad));
   }
   EXPECT_TRUE(valid_coefficients(kResnet50));
-  EXPECT_THAT(fittable_kinds(), ElementsAre("A", "H", "L", "P", "P2", "S", "S/mean", "W"));
+  EXPECT_THAT(fittable_kinds(),
+              ElementsAre("A", "H", "L", "P", "P2", "S", "S/mean", "W", "linear"));
 }
 
 TEST(Throughput, IsUnknownWhereTheShapeMakesNoProgress) {
@@ -76,7 +77,7 @@ TEST(Throughput, IsUnknownWhereTheShapeMakesNoProgress) {
 TEST(Throughput, UnusableCoefficientsAreTold) {
   EXPECT_EQ(why_unusable(kResnet50), "");
   EXPECT_EQ(why_unusable({"Z", {1}}),
-            "\"Z\" is not a kind of model; allowed: A, H, L, P, P2, S, S/mean, W, table");
+            "\"Z\" is not a kind of model; allowed: A, H, L, P, P2, S, S/mean, W, linear, table");
   EXPECT_EQ(why_unusable({"S", {1}}),
             "the 1 params are not what kind S takes: k0, k1, k2, gamma, lambda");
   for (const std::string_view kind : fittable_kinds())

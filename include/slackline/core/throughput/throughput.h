@@ -5,7 +5,7 @@
 // to right in IEEE doubles, without fused multiply-add: the same numbers on every machine.
 //
 // Kinds, from the simplest on; their params in the order that the file of each gives:
-//   table   measured values, for traces: never fitted, no prediction outside of them
+//   table   measured values, for traces: never fitted; linear: c x batch / GPUs (003), if asked for
 //   L       the time on one GPU, interpolated over log batch and log time; no other layout
 //   A       additive time: (a + c b) + sync; sync linear in M, with other terms across nodes
 //   S       the paper's formula in the "sum" reading of eq 8; k0, k1, k2 (eq 7), gamma, lambda
