@@ -31,6 +31,7 @@ def kind(group, version, plural, name):
 KINDS = {
     "PyTorchJob": kind("kubeflow.org", "v1", "pytorchjobs", "PyTorchJob"),
     "JobSet": kind("jobset.x-k8s.io", "v1alpha2", "jobsets", "JobSet"),
+    "RayCluster": kind("ray.io", "v1", "rayclusters", "RayCluster"),
 }
 
 
@@ -120,6 +121,20 @@ class GangsTest(QueuedCase):
         self.cluster.wait(lambda: self.bound(owner) == 3, 40, "all three to run")
         launcher = self.cluster.get("pod", TEAM, "late-launcher")
         self.assertNotIn("slackline.dev/managed", launcher["metadata"].get("labels", {}), "it asks for no GPU")
+
+    def test_members_that_differ_share_what_is_free(self):
+        """4+2+1 GPUs on two nodes of 4: as many of the largest would need a third."""
+        owner = self.owner("RayCluster", "mixed")
+        workers = [self.member(f"mixed-worker-{gpus}", owner, gpus) for gpus in (1, 4, 2)]
+        self.apply(self.member("mixed-head", owner, gpus=0), *workers)
+        self.cluster.wait(lambda: self.bound(owner) == 4, 40, "all four to run")
+        nodes = {name_of(pod): node_of(pod) for pod in self.pods(owner)}
+        self.assertEqual(nodes["mixed-worker-1"], nodes["mixed-worker-2"])
+        self.assertNotEqual(nodes["mixed-worker-4"], nodes["mixed-worker-2"])
+        self.apply(gpu_pod("beside", 1, namespace=TEAM))
+        self.cluster.wait(
+            lambda: node_of(self.cluster.get("pod", TEAM, "beside")), 40, "another pod to get the GPU that is left"
+        )
 
     def test_what_is_made_again_joins_those_that_run(self):
         owner = self.owner("PyTorchJob", "again")

@@ -52,8 +52,9 @@ QueueRow as_written(const core::QueueTask& task, double now_s) {
   row.age_s = now_s - task.created_s;
   row.deadline_s = task.deadline_s;
   row.length_source = core::to_string(task.length);
-  row.gpus = saturating_mul(task.request.pods, task.request.gpus);
-  if (!task.shape_is_free) row.shape = clamped_placement(task.request.pods, task.request.gpus);
+  row.gpus = task.request.all_gpus();
+  if (!task.shape_is_free && task.request.of_each.empty())
+    row.shape = clamped_placement(task.request.pods, task.request.gpus);
   row.state = state_of(task);
   return row;
 }
@@ -94,7 +95,7 @@ class RowMaker {
       row.slack_s = *task.deadline_s - sight_.now_s - queue_.state().fastest_lat_s(index);
     row.nodes = nodes_of(task);
     if (task.plan) {
-      row.shape = task.plan->shape;
+      if (task.request.of_each.empty()) row.shape = task.plan->shape;
       row.gpus = std::int64_t{task.plan->shape.d_node} * task.plan->shape.d_gpn;
       if (core::has_replacements(task.bound.size(), task.pods))
         row.reason = reason::kReplacementWaits;

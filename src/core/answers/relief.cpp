@@ -6,6 +6,7 @@
 #include "slackline/base/saturating.h"
 #include "slackline/base/text.h"
 #include "slackline/core/answers/explain.h"
+#include "slackline/core/planning/mixed_pods.h"
 #include "slackline/model/reason.h"
 
 namespace slackline::core {
@@ -24,7 +25,10 @@ struct Ending {
 class PoolRoom {
  public:
   PoolRoom(const ExplainQuestion& question, PoolIndex pool, Placement shape)
-      : state_(question.queue.state()), pool_(pool), shape_(shape) {
+      : state_(question.queue.state()),
+        pool_(pool),
+        shape_(shape),
+        of_each_(question.queue.task(question.task).request.of_each) {
     const auto& eligible = state_.tasks()[question.task].eligible;
     const auto nodes = static_cast<PoolNode>(question.queue.pools()[pool].nodes.size());
     for (PoolNode node = 0; node < nodes; ++node) {
@@ -35,10 +39,27 @@ class PoolRoom {
 
   // The GPUs of the nodes that have enough for one pod, as far as the task needs them.
   std::int64_t gpus() const {
+    if (!of_each_.empty()) return packed();
     std::int64_t nodes = 0;
     for (const auto& [node, free] : free_)
       nodes += free >= shape_.d_gpn ? 1 : 0;
     return std::min<std::int64_t>(nodes, shape_.d_node) * shape_.d_gpn;
+  }
+
+  // Of pods that differ, on nodes that all may use.
+  std::int64_t packed() const {
+    std::multiset<std::int64_t> left;
+    for (const auto& [node, free] : free_)
+      left.insert(free);
+    std::int64_t packed = 0;
+    for (const std::int64_t gpus : of_each_) {
+      const auto node = left.lower_bound(gpus);
+      if (node == left.end()) continue;
+      left.insert(*node - gpus);
+      left.erase(node);
+      packed += gpus;
+    }
+    return packed;
   }
 
   // What the run leaves on its nodes.
@@ -59,6 +80,7 @@ class PoolRoom {
   const PlanState& state_;
   PoolIndex pool_;
   Placement shape_;
+  const std::vector<std::int64_t>& of_each_;
   std::map<PoolNode, int> free_;  // of the nodes that the task may use
 };
 
@@ -84,10 +106,14 @@ Blocker blocker_of(const ExplainQuestion& question, const Choice& choice) {
   const GpuType& type = queue.pools()[choice.pool].pool.type;
   Blocker blocker;
   blocker.reason = reason::kWaitsItsTurn;
-  blocker.what = choice.shape.d_node == 1
-                     ? format("{} GPUs on one node", type.empty() ? "unknown" : type.str())
-                     : format("{} GPUs on nodes with {} free",
-                              type.empty() ? "unknown" : type.str(), choice.shape.d_gpn);
+  const std::string_view name = type.empty() ? "unknown" : std::string_view(type.str());
+  const auto& of_each = queue.task(question.task).request.of_each;
+  if (!of_each.empty())
+    blocker.what = format("{} GPUs for pods that differ: {}", name, listed(of_each));
+  else if (choice.shape.d_node == 1)
+    blocker.what = format("{} GPUs on one node", name);
+  else
+    blocker.what = format("{} GPUs on nodes with {} free", name, choice.shape.d_gpn);
   blocker.need = choice.gpus;
   blocker.have = room.gpus();
   std::int64_t have = room.gpus();

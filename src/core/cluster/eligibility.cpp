@@ -1,5 +1,6 @@
 #include "eligibility.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -28,10 +29,44 @@ std::string eligibility_key(const Pod& member) {
 }
 
 EligibleNodesPtr Eligibility::of(const QueueTask& task) {
-  const auto [at, first] = known_.try_emplace(eligibility_key(*task.member));
-  if (first) at->second = find(*task.member);
+  const EligibleNodesPtr& eligible = of(*task.member);
   const bool was_slow = task.job && task.job->preemptions && task.job->preemptions->slow;
-  return was_slow ? without(*task.job->preemptions->slow, at->second) : at->second;
+  return was_slow ? without(*task.job->preemptions->slow, eligible) : eligible;
+}
+
+const EligibleNodesPtr& Eligibility::of(const Pod& member) {
+  const auto [at, first] = known_.try_emplace(eligibility_key(member));
+  if (first) at->second = find(member);
+  return at->second;
+}
+
+std::shared_ptr<const MixedPods> Eligibility::mixed(const QueueTask& task) {
+  const std::vector<std::int64_t>& of_each = task.request.of_each;
+  if (of_each.empty()) return nullptr;
+  auto mixed = std::make_shared<MixedPods>();
+  mixed->most_on_node = most_on_node(task.request.spread);
+  for (std::size_t i = 0; i < of_each.size(); ++i) {
+    PodGroup pod{1, countable_gpus(of_each[i]), task.plan ? nullptr : of(*task.pods[i])};
+    std::vector<PodGroup>& groups = mixed->groups;
+    if (!groups.empty() && groups.back().gpus == pod.gpus && groups.back().eligible == pod.eligible)
+      ++groups.back().pods;
+    else
+      groups.push_back(std::move(pod));
+  }
+  return mixed;
+}
+
+EligibleNodesPtr Eligibility::of_all(const MixedPods& mixed) const {
+  auto all = std::make_shared<EligibleNodes>();
+  for (PoolIndex p = 0; p < pools_.size(); ++p) {
+    NodeSet& nodes = all->by_pool.emplace_back(pools_[p].nodes.size());
+    for (PoolNode i = 0; i < pools_[p].nodes.size(); ++i)
+      if (std::all_of(mixed.groups.begin(), mixed.groups.end(), [&](const PodGroup& group) {
+            return group.eligible == nullptr || group.eligible->contains(p, i);
+          }))
+        nodes.insert(i);
+  }
+  return all;
 }
 
 const EligibleNodesPtr& Eligibility::profilers() {

@@ -7,6 +7,7 @@
 
 #include "slackline/core/cluster/queue.h"
 #include "slackline/core/cluster/room.h"
+#include "slackline/core/planning/mixed_pods.h"
 
 namespace slackline::core {
 
@@ -22,12 +23,17 @@ class Eligibility {
 
   // Null: every node.
   EligibleNodesPtr of(const QueueTask& task);
+  // Null: its pods are equal. Of a run it says nothing of nodes: they are known.
+  std::shared_ptr<const MixedPods> mixed(const QueueTask& task);
+  // What all of them may use.
+  EligibleNodesPtr of_all(const MixedPods& mixed) const;
   // Those that were set aside for tasks of which nothing is known (profiling.h); null: none were.
   const EligibleNodesPtr& profilers();
 
  private:
   EligibleNodesPtr without(const PreemptionNote::SlowRun& slow,
                            const EligibleNodesPtr& eligible) const;
+  const EligibleNodesPtr& of(const Pod& member);
   EligibleNodesPtr find(const Pod& member) const;
 
   const ClusterSnapshot& snapshot_;

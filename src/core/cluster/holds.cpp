@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "slackline/base/duration.h"
+#include "slackline/core/cluster/largest_first.h"
 
 namespace slackline::core {
 namespace {
@@ -148,7 +149,9 @@ class HoldDeriver {
     if (group.waiting.empty() && missing <= 0) return;
     const std::vector<const NodeName*> left = nodes_left(group);
     std::size_t next = 0;
-    for (const Pod* pod : group.waiting) {
+    std::vector<const Pod*> waiting = group.waiting;
+    if (group.job == nullptr) sort_largest_first(waiting);
+    for (const Pod* pod : waiting) {
       if (next == left.size()) return;
       HoldIdentity self = identity_in(group_of_job(*pod), *pod);
       add(*left[next++],

@@ -9,6 +9,7 @@
 #include "clearing.h"
 #include "slackline/base/duration.h"
 #include "slackline/core/planning/lost_work.h"
+#include "slackline/core/planning/mixed_pods.h"
 #include "slackline/model/reason.h"
 
 namespace slackline::core {
@@ -157,8 +158,7 @@ bool Moves::finds_room_scattered(TaskIndex waits) const {
   const PlanTask& task = state_.tasks()[waits];
   if (state_.free().idle() < task.request_gpus) return false;
   return std::none_of(task.menu->all.begin(), task.menu->all.end(), [&](const Choice& choice) {
-    return choice.gpus == task.request_gpus &&
-           state_.free().fits(choice.pool, choice.shape, task.eligible.get());
+    return choice.gpus == task.request_gpus && fits(state_.free(), task, choice);
   });
 }
 
@@ -181,7 +181,7 @@ std::optional<Move> Moves::that_lets_in(TaskIndex waits, const Clearer& clearer)
   double most_gpu_s = 0;
   for (const Choice& choice : task.menu->all) {
     if (choice.gpus != task.request_gpus || !state_.may_use(waits, choice)) continue;
-    auto move = that_lets_in(waits, choice, clearer);
+    auto move = that_lets_in(waits, as_if_equal(task, choice), clearer);
     if (!move) continue;
     const double gain_gpu_s = move->advice.gain_s * choice.gpus - move->advice.lost_gpu_s;
     if (gain_gpu_s <= most_gpu_s) continue;

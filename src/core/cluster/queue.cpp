@@ -219,7 +219,7 @@ class QueueMaker {
       described.deadline_s = task.deadline_s.value_or(kNoDeadline);
       described.level = level_of(family.get());
       described.qos = task.intent->qos_class.value_or(QosClass::kNormal);
-      described.request_gpus = saturating_int(saturating_mul(task.request.pods, task.request.gpus));
+      described.request_gpus = saturating_int(task.request.all_gpus());
       described.type = task.intent->workload().value_or("");
       described.checkpoint_s =
           checkpoint_interval_s(task.plan.get(), *task.intent).value_or(kNever);
@@ -241,6 +241,8 @@ class QueueMaker {
       described.preference = menu.preference;
       described.fallback_after_s = rules_of(task).fallback_after_s;
       if (!task.plan) described.eligible = eligibility.of(task);
+      described.mixed = eligibility.mixed(task);
+      if (described.mixed && !task.plan) described.eligible = eligibility.of_all(*described.mixed);
       if (!task.plan && eligibility.profilers() &&
           is_unknown_task(snapshot_, options_, *task.intent, task.job.get()))
         described.preferred = eligibility.profilers();
@@ -328,7 +330,9 @@ class QueueMaker {
     if (task.request.pods > 1) {
       task.hindrance =
           Hindrance{reason::kGangCannotScaleUp,
-                    format("{} pods of {} GPUs", task.request.pods, task.request.gpus)};
+                    task.request.of_each.empty()
+                        ? format("{} pods of {} GPUs", task.request.pods, task.request.gpus)
+                        : format("pods with GPUs: {}", listed(task.request.of_each))};
       return;
     }
     let_go_.insert(index);

@@ -4,14 +4,17 @@
 #include <iterator>
 #include <set>
 
+#include "eligibility.h"
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
 #include "slackline/core/cluster/depends.h"
 #include "slackline/core/cluster/disrupted_jobs.h"
 #include "slackline/core/cluster/ending_pods.h"
+#include "slackline/core/cluster/largest_first.h"
 #include "slackline/core/cluster/pools.h"
 #include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/planning/gpu_types.h"
+#include "slackline/core/planning/mixed_pods.h"
 #include "slackline/model/contract.h"
 
 namespace slackline::core {
@@ -275,6 +278,7 @@ class TaskFinder {
     if (std::any_of(unbound.begin(), unbound.end(), [](const auto& pod) { return pod->plan; }))
       return;
     QueueTask task = task_of(std::move(gated), TaskKind::kGang, parts.key, parts.uid);
+    tell_apart(task);
     wait_for_members(parts, task);
     wait(std::move(task));
   }
@@ -288,6 +292,7 @@ class TaskFinder {
     if (is_leader_alone(parts) && now_s_ >= newest_s(parts) + kLeaderAloneAfter_s) return;
     if (there < size + others) {
       task.request.pods = size;
+      task.request.of_each.clear();  // those of the others are not known
       task.hindrance =
           Hindrance{reason::kGangIncomplete, format("{} of {} pods", there, size + others)};
     } else if (parts.gang && !parts.gang->size && now_s_ < newest_s(parts) + kGangIsWholeAfter_s) {
@@ -339,9 +344,83 @@ class TaskFinder {
             gang ? task_of({pod}, TaskKind::kGang, parts.key, parts.uid) : task_of_pod(pod);
         task.plan = pod->plan;
         task.request.pods = static_cast<std::int64_t>(pod->plan->nodes.size());
+        if (gang) place_each(parts, task);
         if (task.request.pods == 1 && pod->bound()) task.bound.swap(task.pods);
         found_.running.push_back(std::move(task));
       }
+  }
+
+  // Of a gang whose pods differ: on the node that each has, else on one that the plan still has for
+  // it.
+  static void place_each(const TaskParts& parts, QueueTask& task) {
+    const PlanNote& plan = *task.plan;
+    std::vector<PodPtr> pods;
+    for (const auto* some : {&parts.bound, &parts.unbound})
+      std::copy_if(some->begin(), some->end(), std::back_inserter(pods),
+                   [&](const PodPtr& pod) { return pod->plan && pod->plan->id == plan.id; });
+    const std::set<NodeName> distinct(plan.nodes.begin(), plan.nodes.end());
+    const auto of_each = gpus_of_each(pods, task.request.resource);
+    const bool equal = of_each.front() == of_each.back();
+    if ((equal && std::ssize(distinct) == plan.shape.d_node) || of_each.back() < 1) return;
+    auto placed = std::make_shared<PlanNote>(plan);
+    placed->shape = in_units(of_each);
+    std::vector<NodeName> left = plan.nodes;
+    for (const PodPtr& pod : pods)
+      if (const auto at = std::find(left.begin(), left.end(), node_of(*pod)); at != left.end())
+        left.erase(at);
+    placed->nodes.clear();
+    auto next = left.begin();
+    for (const PodPtr& pod : pods) {
+      if (!node_of(*pod).empty())
+        placed->nodes.push_back(node_of(*pod));
+      else if (next != left.end())
+        placed->nodes.push_back(*next++);
+      else
+        return;
+    }
+    task.plan = std::move(placed);
+    task.request.pods = std::ssize(pods);
+    task.request.gpus = of_each.front();
+    task.request.of_each = of_each;
+  }
+
+  static const NodeName& node_of(const Pod& pod) {
+    return pod.bound() ? pod.node : pod.nominated_node;
+  }
+
+  // Sorts them, the largest first.
+  static std::vector<std::int64_t> gpus_of_each(std::vector<PodPtr>& pods,
+                                                const std::string& resource) {
+    sort_largest_first(pods);
+    std::vector<std::int64_t> gpus;
+    for (const PodPtr& pod : pods)
+      gpus.push_back(pod->requests.gpu_count(resource));
+    return gpus;
+  }
+
+  // Pods that differ are planned as they are, but for those that ask for several kinds of GPUs.
+  static void tell_apart(QueueTask& task) {
+    const std::string first = eligibility_key(*task.pods.front());
+    const auto is_equal = [&](const PodPtr& pod) {
+      return pod->requests.gpu_count(task.request.resource) == task.request.gpus &&
+             eligibility_key(*pod) == first;
+    };
+    if (std::all_of(task.pods.begin(), task.pods.end(), is_equal)) return;
+    std::vector<PodPtr> pods = task.pods;
+    auto of_each = gpus_of_each(pods, task.request.resource);
+    if (of_each.back() < 1) return;
+    for (const PodPtr& pod : pods) {
+      const OwnSpread spread = spread_of(pod->constraints.get());
+      if (spread.most)
+        task.request.spread.most =
+            std::min(*spread.most, task.request.spread.most.value_or(*spread.most));
+      if (spread.skew)
+        task.request.spread.skew =
+            std::min(*spread.skew, task.request.spread.skew.value_or(*spread.skew));
+    }
+    task.pods = std::move(pods);
+    task.member = task.pods.front();
+    task.request.of_each = std::move(of_each);
   }
 
   bool has_just_opened(const TaskParts& parts) const {

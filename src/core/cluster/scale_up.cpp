@@ -6,6 +6,7 @@
 #include "slackline/base/text.h"
 #include "slackline/core/cluster/predicates.h"
 #include "slackline/core/planning/gpu_types.h"
+#include "slackline/core/planning/mixed_pods.h"
 
 namespace slackline::core {
 namespace {
@@ -47,6 +48,7 @@ bool PresentNodes::could_run(const QueueTask& task, const std::string& kind) {
   for (const GpuType& type : task.intent->gpu_types)
     key += "|" + type.str();
   key += format("|{}", task.request.spread.most.value_or(0));
+  if (!task.request.of_each.empty()) key += "|" + listed(task.request.of_each);
   for (const Members& shape : allowed_shapes(task))
     key += format("|{}x{}", shape.pods, shape.gpus);
   const auto [at, first] = known_.try_emplace(std::move(key), false);
@@ -66,6 +68,8 @@ bool PresentNodes::find(const QueueTask& task) const {
         !misfit(*task.member, in_service(node)))
       gpus.push_back(count);
   }
+  if (!task.request.of_each.empty())
+    return have_room(task.request.of_each, gpus, most_on_node(task.request.spread));
   const auto shapes = allowed_shapes(task);
   const std::optional<std::int64_t> most = task.request.spread.most;
   return std::any_of(shapes.begin(), shapes.end(), [&](const Members& shape) {

@@ -30,6 +30,19 @@ std::vector<NodeName> nodes_of(const ClusterSnapshot& snapshot, const QueuePool&
   return nodes;
 }
 
+// Of pods that differ: the run names a node for each unit of their GPUs.
+std::vector<NodeName> nodes_of_each(const ClusterSnapshot& snapshot, const QueuePool& pool,
+                                    const Run& run, const std::vector<std::int64_t>& of_each,
+                                    int gpus_of_unit) {
+  std::vector<NodeName> nodes;
+  std::size_t unit = 0;
+  for (const std::int64_t gpus : of_each) {
+    nodes.push_back(snapshot.node(pool.nodes[run.nodes[unit]]).node->name);
+    unit += static_cast<std::size_t>(gpus / gpus_of_unit);
+  }
+  return nodes;
+}
+
 std::vector<NodeSelectorTerm> written_terms(const QueueTask& task) {
   return task.member->constraints ? task.member->constraints->affinity_terms
                                   : std::vector<NodeSelectorTerm>{};
@@ -227,7 +240,9 @@ class StartWriter {
     note.work_s = choice.work_s;
     note.asked = asked_of(*task.intent, task.types_of_queue);
     note.resize = resize_note(index, choice, pool.pool.type);
-    note.nodes = nodes_of(snapshot_, pool, run, task.pods_in(choice.shape));
+    const std::vector<std::int64_t>& of_each = task.request.of_each;
+    note.nodes = of_each.empty() ? nodes_of(snapshot_, pool, run, task.pods_in(choice.shape))
+                                 : nodes_of_each(snapshot_, pool, run, of_each, choice.shape.d_gpn);
     note.band = begin_on_share(index, choice);
     const auto plan = std::make_shared<const PlanNote>(std::move(note));
     const std::size_t first = writes.size();

@@ -4,6 +4,7 @@
 #include <set>
 #include <tuple>
 
+#include "slackline/core/cluster/largest_first.h"
 #include "slackline/core/cluster/predicates.h"
 #include "slackline/core/planning/gpu_types.h"
 #include "slackline/model/reason.h"
@@ -41,6 +42,7 @@ Places Placer::place(const PlannedTask& task) {
   std::vector<NodeName> others = task.bound;  // where other pods of it are, or will be
   for (const auto& [pod, node] : places.node_of)
     others.push_back(node);
+  sort_largest_first(homeless);
   for (const PodPtr& pod : homeless) {
     const auto node = home_for(*pod, left, others, room, *task.plan, moved);
     if (!node) {
@@ -61,7 +63,9 @@ Places Placer::place(const PlannedTask& task) {
 bool Placer::only_lacks_room(const PlannedTask& task) const {
   return std::all_of(task.plan->nodes.begin(), task.plan->nodes.end(), [&](const NodeName& name) {
     const auto index = snapshot_.find_node(name.str());
-    return index && !misfit(*task.unbound.front(), *snapshot_.node(*index).node);
+    return index && std::any_of(task.unbound.begin(), task.unbound.end(), [&](const PodPtr& pod) {
+             return !misfit(*pod, *snapshot_.node(*index).node);
+           });
   });
 }
 

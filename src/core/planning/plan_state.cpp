@@ -6,6 +6,7 @@
 #include "slackline/base/duration.h"
 #include "slackline/core/planning/deadline.h"
 #include "slackline/core/planning/lost_work.h"
+#include "slackline/core/planning/mixed_pods.h"
 #include "slackline/core/planning/overtime.h"
 
 namespace slackline::core {
@@ -82,10 +83,7 @@ Run PlanState::run_at(TaskIndex task, ChoiceIndex index, double now_s,
   const Choice& chosen = choice(task, index);
   Run run;
   run.choice = index;
-  const PlanTask& described = (*tasks_)[task];
-  run.nodes = nodes.empty() ? free_.find(chosen.pool, chosen.shape, described.eligible.get(),
-                                         described.preferred.get())
-                            : std::move(nodes);
+  run.nodes = nodes.empty() ? find_room(free_, (*tasks_)[task], chosen) : std::move(nodes);
   must(!run.nodes.empty());
   run.started_s = now_s;
   run.overhead_s = overhead_s(task, chosen);

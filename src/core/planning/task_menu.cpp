@@ -9,6 +9,7 @@
 #include "slackline/base/text.h"
 #include "slackline/core/planning/deadline.h"
 #include "slackline/core/planning/gpu_types.h"
+#include "slackline/core/planning/mixed_pods.h"
 #include "slackline/core/planning/stated_duration.h"
 #include "slackline/core/portrait/family.h"
 
@@ -34,6 +35,8 @@ std::string question(const TaskIntent& intent, const TaskRequest& request) {
     text += "|" + shape.str();
   text += format("|{}|{}|{}", request.spread.most.value_or(0), request.spread.skew.value_or(0),
                  request.limit_s.value_or(0));
+  for (const std::int64_t gpus : request.of_each)
+    text += format("|+{}", gpus);
   for (const auto& [type, shape] : request.sized)
     text += format("|{}={}", type.str(), shape.str());
   if (const PortraitPtr& family = request.past.portrait)
@@ -48,6 +51,12 @@ std::string question(const TaskIntent& intent, const TaskRequest& request) {
 std::vector<Placement> packings(const TaskRequest& request, const Pool& pool) {
   std::vector<Placement> shapes;
   if (request.gpus < 1) return shapes;
+  if (!request.of_each.empty()) {
+    const std::vector<std::int64_t> empty(static_cast<std::size_t>(pool.nodes), pool.gpus_per_node);
+    if (have_room(request.of_each, empty, most_on_node(request.spread)))
+      shapes.push_back(in_units(request.of_each));
+    return shapes;
+  }
   const std::int64_t nodes_at_most = std::min(pool.nodes, kMaxNodesOfShape);
   const std::int64_t most = std::min(request.pods, pool.gpus_per_node / request.gpus);
   std::optional<Placement> most_even;  // of those that kube-scheduler may call uneven
@@ -66,6 +75,28 @@ std::vector<Placement> packings(const TaskRequest& request, const Pool& pool) {
   return shapes;
 }
 
+// What a model is asked of; a task with pods that differ runs on as many nodes, at most.
+Spread spread_in(const TaskRequest& request, const Placement& shape) {
+  Spread spread = shape;
+  if (request.of_each.empty()) return spread;
+  spread.nodes = saturating_int(request.pods);
+  spread.most_per_node = saturating_int(request.gpus);
+  return spread;
+}
+
+std::optional<Estimate> predicted_in(const PreparedModel& model, const TaskIntent& intent,
+                                     const Placement& shape, const Spread& spread) {
+  const auto prediction = model.predict(spread);
+  if (!prediction || !intent.iterations) return std::nullopt;
+  const double speed = prediction->throughput_samples_per_s;
+  return Estimate{0,
+                  shape,
+                  speed,
+                  model.batch() * static_cast<double>(*intent.iterations) / speed,
+                  model.startup_s(),
+                  std::log(speed / prediction->low) / kTwoSided90};
+}
+
 // Those that hold whole replicas; all where none does: the task can run as written all the same.
 std::vector<Placement> whole_replicas(const std::vector<Placement>& shapes, const Pool& pool,
                                       std::int64_t model_parallel) {
@@ -79,15 +110,7 @@ std::vector<Placement> whole_replicas(const std::vector<Placement>& shapes, cons
 
 std::optional<Estimate> predicted_run(const PreparedModel& model, const TaskIntent& intent,
                                       const Placement& shape) {
-  const auto prediction = model.predict(shape);
-  if (!prediction || !intent.iterations) return std::nullopt;
-  const double speed = prediction->throughput_samples_per_s;
-  return Estimate{0,
-                  shape,
-                  speed,
-                  model.batch() * static_cast<double>(*intent.iterations) / speed,
-                  model.startup_s(),
-                  std::log(speed / prediction->low) / kTwoSided90};
+  return predicted_in(model, intent, shape, shape);
 }
 
 double error_of(const RunTimeFromHistory& time) {
@@ -210,7 +233,7 @@ std::vector<Estimate> TaskMenus::by_model(const std::vector<PoolIndex>& pools,
     const auto model = predictor_->prepare(intent, pools_[pool].type);
     if (!model) continue;
     for (const Placement& shape : shapes(intent, request, pools_[pool]))
-      if (auto estimate = predicted_run(*model, intent, shape)) {
+      if (auto estimate = predicted_in(*model, intent, shape, spread_in(request, shape))) {
         estimate->pool = pool;
         estimates.push_back(*estimate);
       }
@@ -224,7 +247,7 @@ std::vector<Estimate> TaskMenus::by_history(const std::vector<PoolIndex>& pools,
   std::vector<Estimate> estimates;
   const PortraitPtr& family = request.past.portrait;
   if (!family) return estimates;
-  const int gpus = saturating_int(saturating_mul(request.pods, request.gpus));
+  const int gpus = saturating_int(request.all_gpus());
   std::optional<RunTimeFromHistory> elsewhere;  // on as many GPUs as were asked for
   for (const PastRun& run : family->past)
     if (const auto time = run_time_of(*family, run.gpu_type, gpus)) elsewhere = time;

@@ -38,7 +38,7 @@ std::optional<TaskMenu> menu_as_planned(const QueueTask& task, const TaskMenu& w
 // A task's place in terms of its menu.
 struct PlannedRun {
   ChoiceIndex choice = 0;
-  std::vector<PoolNode> nodes;  // each once
+  std::vector<PoolNode> nodes;  // as Run::nodes
 };
 
 // nullopt if it matches none of the choices.

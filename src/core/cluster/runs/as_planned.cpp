@@ -68,6 +68,38 @@ std::shared_ptr<const PlacementMenu> in_proportion(const PlacementMenu& menu, do
   return std::make_shared<const PlacementMenu>(make_menu(estimates, pools, {.theta = theta}));
 }
 
+std::optional<PlannedRun> run_on(const ClusterSnapshot& snapshot, const Placement& shape,
+                                 const GpuType& gpu_type, const std::vector<NodeName>& names,
+                                 const PlacementMenu& menu, const std::vector<QueuePool>& pools) {
+  for (ChoiceIndex i = 0; i < menu.all.size(); ++i) {
+    const Choice& choice = menu.all[i];
+    const QueuePool& pool = pools[choice.pool];
+    if (choice.shape != shape || pool.pool.type != gpu_type) continue;
+    PlannedRun run{i, {}};
+    for (const NodeName& name : names) {
+      const auto index = snapshot.find_node(name.str());
+      if (!index) return std::nullopt;
+      const auto at = std::lower_bound(pool.nodes.begin(), pool.nodes.end(), *index);
+      if (at == pool.nodes.end() || *at != *index) return std::nullopt;
+      run.nodes.push_back(static_cast<PoolNode>(at - pool.nodes.begin()));
+    }
+    return run;
+  }
+  return std::nullopt;
+}
+
+// A node for each unit of the GPUs of its pods (planning/mixed_pods.h).
+std::optional<PlannedRun> run_of_mixed(const ClusterSnapshot& snapshot, const QueueTask& task,
+                                       const PlacementMenu& menu,
+                                       const std::vector<QueuePool>& pools) {
+  const PlanNote& plan = *task.plan;
+  std::vector<NodeName> names;
+  for (std::size_t i = 0; i < plan.nodes.size(); ++i)
+    names.insert(names.end(), static_cast<std::size_t>(task.request.of_each[i] / plan.shape.d_gpn),
+                 plan.nodes[i]);
+  return run_on(snapshot, plan.shape, plan.gpu_type, names, menu, pools);
+}
+
 }  // namespace
 
 std::string asked_of(const TaskIntent& intent, bool types_of_queue) {
@@ -128,29 +160,15 @@ std::optional<PlannedRun> planned_run(const ClusterSnapshot& snapshot, const Pla
                                       const std::vector<QueuePool>& pools) {
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
-  for (ChoiceIndex i = 0; i < menu.all.size(); ++i) {
-    const Choice& choice = menu.all[i];
-    const QueuePool& pool = pools[choice.pool];
-    if (choice.shape != shape || pool.pool.type != gpu_type ||
-        names.size() != static_cast<std::size_t>(choice.shape.d_node))
-      continue;
-    PlannedRun run{i, {}};
-    for (const NodeName& name : names) {
-      const auto index = snapshot.find_node(name.str());
-      if (!index) return std::nullopt;
-      const auto at = std::lower_bound(pool.nodes.begin(), pool.nodes.end(), *index);
-      if (at == pool.nodes.end() || *at != *index) return std::nullopt;
-      run.nodes.push_back(static_cast<PoolNode>(at - pool.nodes.begin()));
-    }
-    return run;
-  }
-  return std::nullopt;
+  if (names.size() != static_cast<std::size_t>(shape.d_node)) return std::nullopt;
+  return run_on(snapshot, shape, gpu_type, names, menu, pools);
 }
 
 std::optional<PlannedRun> planned_run(const ClusterSnapshot& snapshot, const QueueTask& task,
                                       const PlacementMenu& menu,
                                       const std::vector<QueuePool>& pools) {
   const PlanNote& plan = *task.plan;
+  if (!task.request.of_each.empty()) return run_of_mixed(snapshot, task, menu, pools);
   if (auto run = planned_run(snapshot, plan.shape, plan.gpu_type, plan.nodes, menu, pools))
     return run;
   const auto held = held_place(task);

@@ -7,6 +7,7 @@
 
 #include "room_by_stops.h"
 #include "slackline/core/planning/deadline.h"
+#include "slackline/core/planning/mixed_pods.h"
 #include "slackline/core/planning/share_parts.h"
 #include "stop_rules.h"
 
@@ -135,8 +136,8 @@ class AskBack {
   std::vector<StopVictims> sets_of(TaskIndex asker, const Choice& wanted,
                                    const std::vector<StopVictim>& victims) const {
     if (victims.empty()) return {};
-    const EligibleNodes* eligible = planning_.task(asker).eligible.get();
-    return RoomByStops(state_, wanted, eligible, victims).sets();
+    const PlanTask& task = planning_.task(asker);
+    return RoomByStops(state_, as_if_equal(task, wanted), task.eligible.get(), victims).sets();
   }
 
   // Cheapest first.

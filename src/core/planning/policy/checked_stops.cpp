@@ -5,6 +5,7 @@
 
 #include "slackline/core/planning/deadline.h"
 #include "slackline/core/planning/lost_work.h"
+#include "slackline/core/planning/mixed_pods.h"
 
 namespace slackline::core {
 namespace {
@@ -126,7 +127,8 @@ std::optional<PlanSheet> CheckedStops::make(const Seeker& asker,
     if (planning_.now_s() + run_s > asker.must_end_s + kDeadlineTolerance_s) continue;
     if (!planning_.open(asker.task, wanted.pool)) continue;
     const std::vector<Victim> victims = victims_of(asker, run_s, wanted);
-    const RoomByStops room(state_, wanted, planning_.task(asker.task).eligible.get(), victims);
+    const PlanTask& task = planning_.task(asker.task);
+    const RoomByStops room(state_, as_if_equal(task, wanted), task.eligible.get(), victims);
     for (const Victims& set : room.sets()) {
       auto sheet = plan_with(set, asker, others);
       if (!sheet) continue;

@@ -79,7 +79,8 @@ class Easy {
                                .last_start_s = last_start_s,
                                .eligible = planning_.task(task).eligible.get(),
                                .preferred = planning_.task(task).preferred.get(),
-                               .avoiding = &planning_.state().free()});
+                               .avoiding = &planning_.state().free(),
+                               .mixed = planning_.task(task).mixed.get()});
   }
 
   Planning& planning_;

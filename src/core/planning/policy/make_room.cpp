@@ -7,6 +7,7 @@
 #include "slackline/base/duration.h"
 #include "slackline/core/planning/deadline.h"
 #include "slackline/core/planning/lost_work.h"
+#include "slackline/core/planning/mixed_pods.h"
 #include "slackline/core/planning/overtime.h"
 
 namespace slackline::core {
@@ -96,7 +97,8 @@ std::optional<ChoiceIndex> RoomMaker::first_cleared(TaskIndex asker, double limi
     if (!planning_.open(asker, wanted.pool) || !state_.may_use(asker, wanted)) continue;
     const double run_gpu_s = wanted.gpus * lat_s;
     if (best && run_gpu_s >= best->gpu_s) continue;
-    auto stopped = in_the_way(asker, wanted, among, needed_s, limit_s - lat_s, first);
+    auto stopped =
+        in_the_way(asker, as_if_equal(task, wanted), among, needed_s, limit_s - lat_s, first);
     if (!stopped) continue;
     Cleared cleared{choice, std::move(*stopped)};
     cleared.gpu_s = run_gpu_s;

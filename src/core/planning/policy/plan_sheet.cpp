@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "slackline/core/planning/deadline.h"
+#include "slackline/core/planning/mixed_pods.h"
 #include "slackline/core/planning/task_menu.h"
 
 namespace slackline::core {
@@ -90,11 +91,11 @@ std::optional<Placed> PlanSheet::now(const Seeker& who) {
   double least = kNever_s;
   for (const ChoiceIndex index : task.menu->by_area) {
     const Choice& choice = task.menu->all[index];
-    if (!free_.may_fit(choice.pool, choice.shape)) continue;
+    if (!may_fit(free_, task, choice)) continue;
     if (!shares_.admits(state_->use_of(who.task, choice))) continue;
     const double cost = lat_s(who, choice) * (1 + price_ * choice.gpus);
     if (cost >= least || last_start_s(who, choice) < planning_->now_s()) continue;
-    if (!free_.fits(choice.pool, choice.shape, task.eligible.get())) continue;
+    if (!fits(free_, task, choice)) continue;
     if (!planning_->open(who.task, choice.pool)) continue;
     auto place = place_of(who, choice, planning_->now_s());
     if (!place) continue;
@@ -110,10 +111,8 @@ std::optional<TimelinePlace> PlanSheet::place_of(const Seeker& who, const Choice
   const double now_s = planning_->now_s();
   const double run_s = planned_s(who, choice);
   if (reserved_ == 0 && last_start_s <= now_s)
-    return TimelinePlace{
-        choice.pool, choice.shape.d_gpn,
-        free_.find(choice.pool, choice.shape, task.eligible.get(), task.preferred.get()), now_s,
-        now_s + run_s};
+    return TimelinePlace{choice.pool, choice.shape.d_gpn, find_room(free_, task, choice), now_s,
+                         now_s + run_s};
   const bool waits = planning_->holds_out(who.task);
   return timeline().earliest(
       {.pool = choice.pool,
@@ -123,7 +122,8 @@ std::optional<TimelinePlace> PlanSheet::place_of(const Seeker& who, const Choice
        .last_start_s = last_start_s,
        .eligible = task.eligible.get(),
        .preferred = task.preferred.get(),
-       .avoiding = &state_->free()});
+       .avoiding = &state_->free(),
+       .mixed = task.mixed.get()});
 }
 
 std::optional<Placed> PlanSheet::later(const Seeker& who) {

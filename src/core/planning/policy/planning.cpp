@@ -6,13 +6,13 @@
 #include "ask_back.h"
 #include "slackline/core/planning/deadline.h"
 #include "slackline/core/planning/lost_work.h"
+#include "slackline/core/planning/mixed_pods.h"
 
 namespace slackline::core {
 
 bool Planning::fits(TaskIndex task, const Choice& choice) const {
   return choice.gpus <= idle() && state_.may_use(task, choice) &&
-         state_.free().fits(choice.pool, choice.shape, state_.tasks()[task].eligible.get()) &&
-         open(task, choice.pool);
+         core::fits(state_.free(), state_.tasks()[task], choice) && open(task, choice.pool);
 }
 
 bool Planning::open(TaskIndex task, PoolIndex pool) const {

@@ -32,8 +32,8 @@ void sort_cheapest_first(std::vector<StopVictim>& victims);
 
 class RoomByStops {
  public:
-  // `victims` in the order in which they are taken where the cost does not decide. All must outlive
-  // it.
+  // `victims` in the order in which they are taken where the cost does not decide. They, the state
+  // and the nodes must outlive it.
   RoomByStops(const PlanState& state, const Choice& wanted, const EligibleNodes* eligible,
               const std::vector<StopVictim>& victims);
 
@@ -59,7 +59,7 @@ class RoomByStops {
   }
 
   const PlanState& state_;
-  const Choice& wanted_;
+  const Choice wanted_;
   const EligibleNodes* eligible_;
   std::vector<StopVictims> on_;  // by node
 };

@@ -22,6 +22,7 @@
 #include "make_room.h"
 #include "savable_options.h"
 #include "slackline/core/planning/deadline.h"
+#include "slackline/core/planning/mixed_pods.h"
 #include "spared.h"
 
 namespace slackline::core {
@@ -304,7 +305,7 @@ class SavableFirst {
     double best_price = kUnlimited;
     for (const ChoiceIndex choice : menu.by_area) {
       const Choice& chosen = menu.all[choice];
-      if (!planning_.state().free().may_fit(chosen.pool, chosen.shape)) continue;
+      if (!may_fit(planning_.state().free(), planning_.task(entry.task), chosen)) continue;
       const double price =
           planning_.lat_s(entry.task, chosen) * (1 + (pressure_ / total_gpus()) * chosen.gpus);
       if (price >= best_price || !acceptable(entry, chosen, offer)) continue;

@@ -1,6 +1,9 @@
 #include "spared.h"
 
 #include <algorithm>
+#include <map>
+
+#include "slackline/core/planning/mixed_pods.h"
 
 namespace slackline::core {
 namespace {
@@ -25,7 +28,10 @@ double SparedTasks::end_s(TaskIndex run) const {
 
 SparedTasks::Room SparedTasks::room_of(const Spared& spared, const Choice& wanted) const {
   const PlanState& state = planning_.state();
-  Room room{&wanted, planning_.now_s() + spared.limit_s - planning_.lat_s(spared.task, wanted), {}};
+  Room room{.pool = wanted.pool,
+            .shape = as_if_equal(planning_.task(spared.task), wanted).shape,
+            .latest_s = planning_.now_s() + spared.limit_s - planning_.lat_s(spared.task, wanted),
+            .free = {}};
   const EligibleNodes* eligible = planning_.task(spared.task).eligible.get();
   room.free.resize(static_cast<std::size_t>(state.free().nodes(wanted.pool)));
   for (PoolNode node = 0; node < room.free.size(); ++node)
@@ -38,7 +44,7 @@ SparedTasks::Room SparedTasks::room_of(const Spared& spared, const Choice& wante
   }
   for (PoolNode node = 0; node < room.free.size(); ++node) {
     if (eligible != nullptr && !eligible->contains(wanted.pool, node)) room.free[node] = 0;
-    if (room.free[node] >= wanted.shape.d_gpn) ++room.nodes;
+    if (room.free[node] >= room.shape.d_gpn) ++room.nodes;
   }
   return room;
 }
@@ -54,7 +60,7 @@ const std::vector<SparedTasks::Room>& SparedTasks::rooms(Spared& spared) const {
     Room room = room_of(spared, wanted);
     const bool opens = !planning_.holds_out(spared.task) ||
                        planning_.state().fallback_at_s(spared.task, wanted.pool) <= room.latest_s;
-    if (opens && room.nodes >= wanted.shape.d_node) spared.rooms->push_back(std::move(room));
+    if (opens && room.nodes >= room.shape.d_node) spared.rooms->push_back(std::move(room));
   }
   return *spared.rooms;
 }
@@ -62,17 +68,17 @@ const std::vector<SparedTasks::Room>& SparedTasks::rooms(Spared& spared) const {
 std::optional<TaskIndex> SparedTasks::hurt_by(TaskIndex starts, const Choice& chosen) {
   const PlanTask& starting = planning_.task(starts);
   const double end_s = planning_.now_s() + planning_.lat_s(starts, chosen);
-  std::vector<PoolNode> nodes;
+  std::map<PoolNode, int> taken;  // GPUs
   const auto leaves_room = [&](const Room& room) {
-    if (room.wanted->pool != chosen.pool || end_s <= room.latest_s) return true;
-    if (nodes.empty())
-      nodes = planning_.state().free().find(chosen.pool, chosen.shape, starting.eligible.get(),
-                                            starting.preferred.get());
-    const auto lost = std::count_if(nodes.begin(), nodes.end(), [&](PoolNode node) {
-      const int needed = room.wanted->shape.d_gpn;
-      return room.free[node] >= needed && room.free[node] - chosen.shape.d_gpn < needed;
+    if (room.pool != chosen.pool || end_s <= room.latest_s) return true;
+    if (taken.empty())
+      for (const PoolNode node : find_room(planning_.state().free(), starting, chosen))
+        taken[node] += chosen.shape.d_gpn;
+    const auto lost = std::count_if(taken.begin(), taken.end(), [&](const auto& on) {
+      const int needed = room.shape.d_gpn;
+      return room.free[on.first] >= needed && room.free[on.first] - on.second < needed;
     });
-    return room.nodes - lost >= room.wanted->shape.d_node;
+    return room.nodes - lost >= room.shape.d_node;
   };
   for (Spared& spared : tasks_) {
     if (spared.task == starts) continue;

@@ -32,7 +32,8 @@ class SparedTasks {
  private:
   // What a placement of a task finds at the last moment that is in time.
   struct Room {
-    const Choice* wanted = nullptr;
+    PoolIndex pool = 0;
+    Placement shape;
     double latest_s = 0;
     std::vector<int> free;  // by node; 0 where it may not run
     int nodes = 0;          // with enough GPUs

@@ -4,6 +4,8 @@
 #include <queue>
 #include <tuple>
 
+#include "slackline/core/planning/mixed_pods.h"
+
 namespace slackline::core {
 namespace {
 
@@ -92,7 +94,50 @@ int Timeline::least_free(const Line& line, double from_s, double until_s) const 
   return least;
 }
 
+// At which more may fit than before.
+std::vector<double> Timeline::moments(const Wish& wish) const {
+  const double first_s = std::max(now_s_, wish.not_before_s);
+  std::vector<double> moments;
+  if (first_s <= wish.last_start_s) moments.push_back(first_s);
+  for (const Line& line : pools_[wish.pool])
+    for (const Change& change : line.changes)
+      if (change.gpus > 0 && change.at_s > first_s && change.at_s <= wish.last_start_s)
+        moments.push_back(change.at_s);
+  std::sort(moments.begin(), moments.end());
+  moments.erase(std::unique(moments.begin(), moments.end(),
+                            [](double a, double b) { return b - a <= kMoment_s; }),
+                moments.end());
+  return moments;
+}
+
+std::optional<TimelinePlace> Timeline::earliest_of_mixed(const Wish& wish) const {
+  const std::vector<Line>& lines = pools_[wish.pool];
+  std::vector<NodeSet> avoided(wish.pool + std::size_t{1});
+  avoided[wish.pool] = NodeSet(lines.size());
+  for (PoolNode node = 0; node < lines.size(); ++node)
+    if (wish.avoiding != nullptr && wish.avoiding->avoids(wish.pool, node))
+      avoided[wish.pool].insert(node);
+  std::vector<std::vector<int>> gpus(wish.pool + std::size_t{1});
+  for (const double start_s : moments(wish)) {
+    gpus[wish.pool].clear();
+    std::int64_t total = 0;
+    for (const Line& line : lines) {
+      gpus[wish.pool].push_back(std::max(0, least_free(line, start_s, start_s + wish.run_s)));
+      total += gpus[wish.pool].back();
+    }
+    if (total < wish.shape.gpus()) continue;
+    FreeGpus free(gpus);
+    free.avoid(avoided);
+    auto nodes = pack(free, wish.pool, *wish.mixed, wish.shape.d_gpn, wish.preferred);
+    if (!nodes.empty())
+      return TimelinePlace{wish.pool, wish.shape.d_gpn, std::move(nodes), start_s,
+                           start_s + wish.run_s};
+  }
+  return std::nullopt;
+}
+
 std::optional<TimelinePlace> Timeline::earliest(const Wish& wish) const {
+  if (wish.mixed != nullptr) return earliest_of_mixed(wish);
   const std::vector<Line>& lines = pools_[wish.pool];
   const auto needed = static_cast<std::size_t>(wish.shape.d_node);
   std::vector<Opening> openings;

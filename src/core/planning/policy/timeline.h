@@ -44,10 +44,11 @@ class Timeline {
     const EligibleNodes* eligible = nullptr;   // null: every node
     const EligibleNodes* preferred = nullptr;  // taken first; null: none is
     const FreeGpus* avoiding = nullptr;        // FreeGpus::avoids: taken last; null: none is
+    const MixedPods* mixed = nullptr;          // pods that differ, in the place of the shape
   };
   // The first moment from which enough nodes have room for the whole run; of these nodes the ones
   // that are preferred, then those that have least to spare. nullopt: there is none until
-  // last_start_s. O(nodes of the pool x changes on a node).
+  // last_start_s. O(nodes of the pool x changes on a node); of pods that differ for each change.
   std::optional<TimelinePlace> earliest(const Wish& wish) const;
 
  private:
@@ -70,6 +71,8 @@ class Timeline {
   void add_openings(const Line& line, PoolNode node, const Wish& wish,
                     std::vector<Opening>& openings) const;
   static std::optional<double> first_start_s(std::vector<Opening>& openings, std::size_t nodes);
+  std::optional<TimelinePlace> earliest_of_mixed(const Wish& wish) const;
+  std::vector<double> moments(const Wish& wish) const;
   int least_free(const Line& line, double from_s, double until_s) const;
 
   double now_s_;

@@ -1,0 +1,99 @@
+#include "slackline/core/planning/mixed_pods.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "slackline/base/saturating.h"
+#include "slackline/base/text.h"
+
+namespace slackline::core {
+
+std::optional<std::int64_t> most_on_node(const OwnSpread& spread) {
+  if (!spread.most || !spread.skew) return spread.most ? spread.most : spread.skew;
+  return std::min(*spread.most, *spread.skew);
+}
+
+Placement in_units(const std::vector<std::int64_t>& of_each) {
+  std::int64_t unit = 0;
+  std::int64_t all = 0;
+  for (const std::int64_t gpus : of_each) {
+    unit = std::gcd(unit, gpus);
+    all = saturating_add(all, gpus);
+  }
+  return clamped_placement(all / unit, unit);
+}
+
+std::string listed(const std::vector<std::int64_t>& of_each) {
+  std::vector<std::string> parts;
+  for (auto at = of_each.begin(); at != of_each.end();) {
+    const auto next =
+        std::find_if(at, of_each.end(), [&](std::int64_t gpus) { return gpus != *at; });
+    parts.push_back(format("{} of {}", next - at, *at));
+    at = next;
+  }
+  return join(parts, ", ");
+}
+
+bool have_room(const std::vector<std::int64_t>& of_each,
+               const std::vector<std::int64_t>& gpus_of_nodes,
+               std::optional<std::int64_t> most_on_node) {
+  std::multimap<std::int64_t, std::int64_t> pods_on;  // by free GPUs
+  for (const std::int64_t gpus : gpus_of_nodes)
+    pods_on.emplace(gpus, 0);
+  for (const std::int64_t gpus : of_each) {
+    const auto node = pods_on.lower_bound(gpus);
+    if (node == pods_on.end()) return false;
+    const auto [free, pods] = *node;
+    pods_on.erase(node);
+    if (pods + 1 != most_on_node) pods_on.emplace(free - gpus, pods + 1);
+  }
+  return true;
+}
+
+bool may_fit(const FreeGpus& free, const PlanTask& task, const Choice& choice) {
+  if (!task.mixed) return free.may_fit(choice.pool, choice.shape);
+  return free.may_fit(choice.pool, {1, task.mixed->groups.front().gpus});
+}
+
+bool fits(const FreeGpus& free, const PlanTask& task, const Choice& choice) {
+  if (!task.mixed) return free.fits(choice.pool, choice.shape, task.eligible.get());
+  return !find_room(free, task, choice).empty();
+}
+
+std::vector<PoolNode> find_room(const FreeGpus& free, const PlanTask& task, const Choice& choice) {
+  if (!task.mixed)
+    return free.find(choice.pool, choice.shape, task.eligible.get(), task.preferred.get());
+  if (!may_fit(free, task, choice)) return {};
+  return pack(free, choice.pool, *task.mixed, choice.shape.d_gpn, task.preferred.get());
+}
+
+std::vector<PoolNode> pack(const FreeGpus& free, PoolIndex pool, const MixedPods& mixed,
+                           int gpus_of_unit, const EligibleNodes* preferred) {
+  FreeGpus left = free;
+  std::map<PoolNode, std::int64_t> pods_on;
+  std::vector<PoolNode> nodes;
+  for (const PodGroup& group : mixed.groups)
+    for (std::int64_t pod = 0; pod < group.pods; ++pod) {
+      const auto found = left.find(pool, {1, group.gpus}, group.eligible.get(), preferred);
+      if (found.empty()) return {};
+      left.take(pool, found, group.gpus);
+      const PoolNode node = found.front();
+      if (++pods_on[node] == mixed.most_on_node) left.take(pool, found, left.at(pool, node));
+      nodes.insert(nodes.end(), static_cast<std::size_t>(group.gpus / gpus_of_unit), node);
+    }
+  return nodes;
+}
+
+Choice as_if_equal(const PlanTask& task, const Choice& choice) {
+  if (!task.mixed) return choice;
+  std::int64_t pods = 0;
+  for (const PodGroup& group : task.mixed->groups)
+    pods += group.pods;
+  Choice equal = choice;
+  equal.shape = clamped_placement(pods, task.mixed->groups.front().gpus);
+  return equal;
+}
+
+}  // namespace slackline::core
