@@ -463,8 +463,10 @@ class WorldPlanner {
   std::vector<OwnWrite> plan(const ClusterSnapshot& snapshot, double now_s,
                              const std::unordered_set<Uid>& unanswered = {}) {
     const auto held_off = memory.held_off(now_s);
+    const core::RefusedNodes refused = memory.refused_nodes(now_s);
     core::QueueOptions asked = options(now_s);
     asked.held_off = &held_off;
+    asked.refused = &refused;
     core::Queue queue = core::make_queue(snapshot, asked, menus_);
     const core::Plan plan = core::plan(queue.state(), asked.now_wall_s, policy_);
     std::vector<OwnWrite> writes =

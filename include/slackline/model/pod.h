@@ -108,6 +108,7 @@ struct Pod {
   bool gated = false;         // any scheduling gate
   bool our_gate = false;      // slackline.dev/queue among them
   bool foreign_gate = false;  // any other gate: somebody else holds the pod back, too
+  bool unschedulable = false;  // kube-scheduler has looked at it, and found no node
   bool in_pod_group = false;  // spec.schedulingGroup: only filtered and scored
   bool managed = false;       // label slackline.dev/managed=true
   std::int32_t priority = 0;  // spec.priority: the rank in kube-scheduler

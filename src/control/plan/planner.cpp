@@ -183,8 +183,10 @@ void Planner::plan(const Actuator::Overlay& seen, double changed_s) {
   const double began_s = clock_.steady_s();
   const SettingsPtr settings = options_.settings->get();
   const auto held_off = memory_.held_off(began_s);
+  const core::RefusedNodes refused = memory_.refused_nodes(began_s);
   core::QueueOptions asked = options_.queue_options(*settings, *known_.get(), source_, clock_);
   asked.held_off = &held_off;
+  asked.refused = &refused;
   asked.stop = stop_;
   read_stops(seen, settings->policy);
   asked.stop_book = stop_book_.get();

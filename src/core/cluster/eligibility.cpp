@@ -30,8 +30,17 @@ std::string eligibility_key(const Pod& member) {
 
 EligibleNodesPtr Eligibility::of(const QueueTask& task) {
   const EligibleNodesPtr& eligible = of(*task.member);
-  const bool was_slow = task.job && task.job->preemptions && task.job->preemptions->slow;
-  return was_slow ? without(*task.job->preemptions->slow, eligible) : eligible;
+  if (!task.job) return eligible;
+  const auto& stops = task.job->preemptions;
+  const bool was_slow = stops && stops->slow;
+  const bool was_refused = refused_ != nullptr && refused_->contains(task.uid);
+  if (!was_slow && !was_refused) return eligible;
+  return without(
+      [&](const NodeName& node) {
+        return (was_slow && stops->slow->on(node)) ||
+               (was_refused && refused_->at(task.uid).contains(node));
+      },
+      eligible);
 }
 
 const EligibleNodesPtr& Eligibility::of(const Pod& member) {
@@ -81,7 +90,7 @@ const EligibleNodesPtr& Eligibility::profilers() {
   return profilers_;
 }
 
-EligibleNodesPtr Eligibility::without(const PreemptionNote::SlowRun& slow,
+EligibleNodesPtr Eligibility::without(const NodeCheck& left_out,
                                       const EligibleNodesPtr& eligible) const {
   auto others = std::make_shared<EligibleNodes>();
   for (PoolIndex p = 0; p < pools_.size(); ++p) {
@@ -89,7 +98,7 @@ EligibleNodesPtr Eligibility::without(const PreemptionNote::SlowRun& slow,
     NodeSet set(nodes.size());
     for (PoolNode i = 0; i < nodes.size(); ++i)
       if ((eligible == nullptr || eligible->contains(p, i)) &&
-          !slow.on(snapshot_.node(nodes[i]).node->name))
+          !left_out(snapshot_.node(nodes[i]).node->name))
         set.insert(i);
     others->by_pool.push_back(std::move(set));
   }

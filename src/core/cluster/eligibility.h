@@ -1,6 +1,7 @@
 // Eligibility: which nodes the pods of a task may use, and which they should rather use.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -17,9 +18,10 @@ std::string eligibility_key(const Pod& member);
 // Of one snapshot; computed once for all equal tasks. All references outlive it.
 class Eligibility {
  public:
+  // `refused`: null = none.
   Eligibility(const ClusterSnapshot& snapshot, const std::vector<QueuePool>& pools,
-              const RoomTable& room)
-      : snapshot_(snapshot), pools_(pools), room_(room) {}
+              const RoomTable& room, const RefusedNodes* refused)
+      : snapshot_(snapshot), pools_(pools), room_(room), refused_(refused) {}
 
   // Null: every node.
   EligibleNodesPtr of(const QueueTask& task);
@@ -31,14 +33,15 @@ class Eligibility {
   const EligibleNodesPtr& profilers();
 
  private:
-  EligibleNodesPtr without(const PreemptionNote::SlowRun& slow,
-                           const EligibleNodesPtr& eligible) const;
+  using NodeCheck = std::function<bool(const NodeName&)>;
+  EligibleNodesPtr without(const NodeCheck& left_out, const EligibleNodesPtr& eligible) const;
   const EligibleNodesPtr& of(const Pod& member);
   EligibleNodesPtr find(const Pod& member) const;
 
   const ClusterSnapshot& snapshot_;
   const std::vector<QueuePool>& pools_;
   const RoomTable& room_;
+  const RefusedNodes* refused_;
   std::map<std::string, EligibleNodesPtr> known_;
   EligibleNodesPtr profilers_;
 };

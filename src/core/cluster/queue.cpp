@@ -195,7 +195,7 @@ class QueueMaker {
   void describe_tasks() {
     std::optional<RoomTable> later;
     if (options_.foresee) later.emplace(later_room());
-    Eligibility eligibility(snapshot_, queue_.pools_, later ? *later : room_);
+    Eligibility eligibility(snapshot_, queue_.pools_, later ? *later : room_, options_.refused);
     std::vector<PlanTask> tasks;
     tasks.reserve(queue_.tasks_.size() + other_runs_.size());
     const std::vector<std::int64_t> keys = keys_of_equals(queue_.tasks_);

@@ -135,6 +135,7 @@ std::optional<NodeName> Placer::elsewhere(const Pod& pod, const NodeName& missed
   for (NodeIndex i = 0; i < snapshot_.nodes.size(); ++i) {
     const Node& node = *snapshot_.node(i).node;
     if (node.gpu_type != plan.gpu_type || node.name == missed || was_slow_on(node.name) ||
+        (job != nullptr && memory_.is_refused(job->uid, node.name, now_s_)) ||
         !may_join(pod, node.name, taken) || !usable(room, pod, node.name))
       continue;
     const std::tuple candidate(room.free(i).gpu_count(resource), node.name);

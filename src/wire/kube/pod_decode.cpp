@@ -88,6 +88,13 @@ DisruptionKind disruption_kind_of(std::string_view reason) {
   return DisruptionKind::kOtherTarget;
 }
 
+bool is_unschedulable(JsonView status) {
+  for (const JsonView condition : status["conditions"].items())
+    if (condition["type"].text() == "PodScheduled")
+      return condition["status"].text() == "False" && condition["reason"].text() == "Unschedulable";
+  return false;
+}
+
 std::optional<PodDisruption> read_disruption(JsonView status) {
   for (const JsonView condition : status["conditions"].items())
     if (condition["type"].text() == "DisruptionTarget" && condition["status"].text() == "True")
@@ -343,6 +350,7 @@ Pod read_pod(JsonView json, const GpuCatalog& catalog) {
   pod.deleting = metadata["deletionTimestamp"].present();
   pod.grace_s = grace_s(spec["terminationGracePeriodSeconds"]);
   pod.disruption = read_disruption(status);
+  pod.unschedulable = is_unschedulable(status);
   read_gates(spec["schedulingGates"], pod);
   pod.in_pod_group = spec["schedulingGroup"].present();
   if (!pod.in_pod_group) pod.owner_gang = read_owner_gang(metadata);

@@ -473,6 +473,50 @@ TEST_F(HandOverTest, APodThatIsNotBoundMovesTwiceAndIsThenSuspended) {
   EXPECT_EQ(planner_.memory.backoff.at(test::job_uid("train")).reason, kNotBound);
 }
 
+class RefusedTest : public HandOverTest {
+ protected:
+  // By rules that no plan knows, n1 is nothing for it, and there is no other node.
+  void refuse(bool looked_at = true) {
+    world_.add(a_node("n1"));
+    world_.add(a_job("train").gpus(4).waiting());
+    for (int round = 0; round < 3; ++round) {
+      settle(planner_, false);
+      world_.pods().begin()->second.unschedulable = looked_at;
+      world_.pass(kUnboundAfter_s);
+    }
+    planner_.act(world_);
+    EXPECT_TRUE(world_.job("train").suspended);
+    world_.pass(kLeastBackoff_s + 1);
+  }
+  NodeName nominated() {
+    return world_.pods().empty() ? NodeName() : world_.pods().begin()->second.nominated_node;
+  }
+};
+
+TEST_F(RefusedTest, WhereKubeSchedulerFoundNoPlaceATaskIsNotPlannedAgain) {
+  refuse();
+  world_.add(a_node("n2"));
+  world_.add(a_job("other").gpus(4).waiting());
+  settle(planner_, false);
+  for (const auto& [key, pod] : world_.pods())
+    EXPECT_EQ(pod.nominated_node.str(), pod.owner->name == "train" ? "n2" : "n1");
+}
+
+TEST_F(RefusedTest, AfterAWhileItIsTriedAgain) {
+  refuse();
+  settle(planner_, false);
+  EXPECT_EQ(nominated(), NodeName());
+  world_.pass(kRefusedFor_s);
+  settle(planner_, false);
+  EXPECT_EQ(nominated().str(), "n1");
+}
+
+TEST_F(RefusedTest, AKubeSchedulerThatHasNotLookedRefusesNothing) {
+  refuse(/*looked_at=*/false);
+  settle(planner_, false);
+  EXPECT_EQ(nominated().str(), "n1");
+}
+
 TEST_F(HandOverTest, APodThatMissedItsNodeIsNominatedElsewhereAtOnce) {
   for (const char* node : {"n1", "n2"})
     world_.add(a_node(node));

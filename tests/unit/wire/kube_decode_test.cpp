@@ -295,6 +295,20 @@ TEST(KubeDecode, APodTellsWhoEndsIt) {
   EXPECT_FALSE(disruption_of(R"("phase":"Failed","reason":"Error")"));
 }
 
+TEST(KubeDecode, APodTellsWhetherKubeSchedulerHasRefusedIt) {
+  const auto refused = [](const std::string& is, const std::string& reason) {
+    return decoded<Pod>(
+               KubeKind::kPod,
+               R"({"metadata":{"name":"p"},"status":{"conditions":[{"type":"PodScheduled","status":")" +
+                   is + R"(","reason":")" + reason + R"("}]}})")
+        .unschedulable;
+  };
+  EXPECT_TRUE(refused("False", "Unschedulable"));
+  EXPECT_FALSE(refused("False", "SchedulingGated")) << "nobody has looked";
+  EXPECT_FALSE(refused("False", "SchedulerError"));
+  EXPECT_FALSE(refused("True", ""));
+}
+
 TEST(KubeDecode, APodGroupsMemberIsMarked) {
   EXPECT_TRUE(decoded<Pod>(KubeKind::kPod, R"({"metadata":{"name":"p"},
       "spec":{"schedulingGroup":{"podGroupName":"g"}}})")

@@ -47,7 +47,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -66,8 +68,12 @@ namespace slackline::core {
 
 class NearEnds;
 
+// By Job: where it is not started.
+using RefusedNodes = std::unordered_map<Uid, std::set<NodeName>>;
+
 struct QueueOptions : Situation {
   const std::unordered_set<Uid>* held_off = nullptr;  // Jobs that do not wait now; null = none
+  const RefusedNodes* refused = nullptr;              // null = none
   bool foresee = false;                               // everybody else's runs, where somebody waits
   bool foresee_always = false;                        // and where nobody does
   bool may_stop = false;                              // running tasks may make room for others

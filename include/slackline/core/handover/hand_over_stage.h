@@ -24,12 +24,14 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
+#include "slackline/core/cluster/queue.h"
 #include "slackline/model/ids.h"
 #include "slackline/model/snapshot.h"
 #include "slackline/model/task_intent.h"
@@ -39,6 +41,7 @@ namespace slackline::core {
 inline constexpr double kIncompleteAfter_s = 30;
 inline constexpr double kUnboundAfter_s = 30;
 inline constexpr int kMostMisses = 3;
+inline constexpr double kRefusedFor_s = 600;
 inline constexpr double kLeastBackoff_s = 30;
 inline constexpr double kMostBackoff_s = 600;
 
@@ -73,8 +76,11 @@ struct HandOverMemory {
     double step_s = 0;
     std::string reason;
   };
-  std::unordered_map<Uid, Lifted> lifted;    // by pod
-  std::unordered_map<Uid, Backoff> backoff;  // by Job; goes once the Job runs
+  std::unordered_map<Uid, Lifted> lifted;  // by pod
+  // Until when the task is not started there again: kube-scheduler found no node for a pod of it
+  // that was nominated to this one, by rules that no plan knows (other pods' rules, volumes).
+  std::unordered_map<Uid, std::map<NodeName, double>> refused;  // by Job
+  std::unordered_map<Uid, Backoff> backoff;                     // by Job; goes once the Job runs
   // Until when all pods of a task must exist; infinity once some were bound. By task.
   std::unordered_map<Uid, double> pods_due;
   // Since when a replacement waits behind the gate while other pods of its task run. By task.
@@ -95,9 +101,13 @@ struct HandOverMemory {
   // Its gate was lifted before it had a plan (queue.h).
   bool never_nominated(const Pod& pod) const;
 
+  bool is_refused(const Uid& job, const NodeName& node, double now_s) const;
+  RefusedNodes refused_nodes(double now_s) const;
+
   // Jobs that may not be planned now.
   std::unordered_set<Uid> held_off(double now_s) const;
-  // When the next of them may be planned again; infinity where nobody is held off.
+  // When the next of them may be planned again, or on a node that refused it; infinity where
+  // nothing is waited for.
   double next_let_in_s(double now_s) const;
 };
 
