@@ -105,13 +105,13 @@ struct Pod {
   double grace_s = 0;  // that it may take to end, once it is to
   // Others end it or have ended it, by what the pod itself says: never a kNode... kind.
   std::optional<PodDisruption> disruption{};
-  bool gated = false;         // any scheduling gate
-  bool our_gate = false;      // slackline.dev/queue among them
-  bool foreign_gate = false;  // any other gate: somebody else holds the pod back, too
+  bool gated = false;          // any scheduling gate
+  bool our_gate = false;       // slackline.dev/queue among them
+  bool foreign_gate = false;   // any other gate: somebody else holds the pod back, too
   bool unschedulable = false;  // kube-scheduler has looked at it, and found no node
-  bool in_pod_group = false;  // spec.schedulingGroup: only filtered and scored
-  bool managed = false;       // label slackline.dev/managed=true
-  std::int32_t priority = 0;  // spec.priority: the rank in kube-scheduler
+  bool in_pod_group = false;   // spec.schedulingGroup: only filtered and scored
+  bool managed = false;        // label slackline.dev/managed=true
+  std::int32_t priority = 0;   // spec.priority: the rank in kube-scheduler
   std::string scheduler_name;
   double created_s = 0;             // epoch seconds
   std::optional<double> started_s;  // status.startTime
@@ -263,9 +263,8 @@ struct Job {
 
   // A run is ended by then, whatever it has done.
   std::optional<std::int64_t> run_limit_s() const {
-    if (!active_deadline_s || !kueue_limit_s)
-      return active_deadline_s ? active_deadline_s : kueue_limit_s;
-    return std::min(*active_deadline_s, *kueue_limit_s);
+    if (active_deadline_s && kueue_limit_s) return std::min(*active_deadline_s, *kueue_limit_s);
+    return active_deadline_s ? active_deadline_s : kueue_limit_s;
   }
   // It only measures how fast its model trains.
   bool is_calibration() const { return calibration == CalibrationMark::kRun; }

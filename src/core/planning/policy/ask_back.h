@@ -13,7 +13,8 @@
 //             the run were both there. Neither the budget of preemption nor the number of stops
 //             counts
 //
-// Who gave back, has a deadline and can still meet it in the room that is left goes on there at once.
+// Who gave back, has a deadline and can still meet it in the room that is left goes on there at
+// once.
 //
 // While nothing can be stopped yet, nobody else gets more of that GPU type than he owns, and the
 // plan is made again when the first of them may be stopped. Private to src/core.
