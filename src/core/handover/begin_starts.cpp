@@ -80,7 +80,8 @@ class StartWriter {
   // plan does next may need that room.
   bool begin(TaskIndex index, const Run& run, const std::vector<const Effect*>& stopped) {
     const QueueTask& task = queue_.task(index);
-    const bool ends = task.plan != nullptr;                // this plan has stopped it before
+    const bool ends = task.plan != nullptr;  // this plan has stopped it before
+    if (ends && placed_again_.contains(index)) shares_.begin(use_of(index, run));
     if (ends || !may_start(task)) return stopped.empty();  // its place is kept
     const Choice& choice = queue_.state().choice(index, run.choice);
     const QuotaDemand demand = demand_of(task, choice.shape);
@@ -102,9 +103,14 @@ class StartWriter {
     return true;
   }
 
-  // Whoever gives back, and is started again by the same plan where nobody is stopped for it: its
-  // place there is kept.
+  // The queue's state is that after the plan; shares are used as before it until writes say
+  // otherwise. Whoever gives back, and is started again by the same plan where nobody is stopped
+  // for it: its place there is kept.
   void look_ahead(const Plan& plan) {
+    for (const Effect& effect : plan.effects) {
+      if (effect.begun) shares_.end(use_of(effect.task, *effect.begun));
+      if (effect.ended) shares_.begin(use_of(effect.task, *effect.ended));
+    }
     std::set<TaskIndex> given_back;
     bool takes_room = false;
     for (const Effect& effect : plan.effects) {
@@ -126,6 +132,7 @@ class StartWriter {
     const QuotaDemand demand = demand_of(task, choice.shape);
     if (!quotas_.admits(task.key.ns, demand.pod, demand.pods)) return;
     quotas_.charge(task.key.ns, demand.pod, demand.pods);
+    shares_.end(use_of(index, run));  // its place counts already
     start(index, run);
   }
 
@@ -174,7 +181,8 @@ class StartWriter {
     const Choice& choice = queue_.state().choice(effect.task, ended.choice);
     const double left = effect.begun ? effect.begun->left : progress.left;
     const double lost = wasted_gpu_s(ended, ended.observed_work_s, left, choice.gpus, now_wall_s_);
-    shares_.end(queue_.state().use_of(effect.task, choice));
+    shares_.end(use_of(effect.task, ended));
+    if (effect.begun) shares_.begin(use_of(effect.task, *effect.begun));
     for (const PodPtr& pod : task.bound)
       if (const auto node = snapshot_.find_node(pod->node.str())) cleared_[*node].insert(task.uid);
     if (task.job)
@@ -243,7 +251,7 @@ class StartWriter {
     const std::vector<std::int64_t>& of_each = task.request.of_each;
     note.nodes = of_each.empty() ? nodes_of(snapshot_, pool, run, task.pods_in(choice.shape))
                                  : nodes_of_each(snapshot_, pool, run, of_each, choice.shape.d_gpn);
-    note.band = begin_on_share(index, choice);
+    note.band = band_of(index, run);
     const auto plan = std::make_shared<const PlanNote>(std::move(note));
     const std::size_t first = writes.size();
     if (task.job)
@@ -256,17 +264,19 @@ class StartWriter {
       writes[i].after = after;
   }
 
-  // The band of its pods; empty: they have none.
-  std::string begin_on_share(TaskIndex index, const Choice& choice) {
+  SharedUse use_of(TaskIndex index, const Run& run) const {
+    return queue_.state().use_of(index, queue_.state().choice(index, run.choice));
+  }
+
+  // The band of its pods, whose run uses its share from now on; empty: they have none.
+  std::string band_of(TaskIndex index, const Run& run) {
     const QueueTask& task = queue_.task(index);
     const PlanState& state = queue_.state();
-    const TaskProgress& progress = state.progress(index);
-    const SharedUse use = state.use_of(index, choice);
-    if (progress.phase == TaskPhase::kRunning)  // it goes on
-      shares_.end(state.use_of(index, state.running_choice(index)));
-    const int level = std::min(kHighestBandLevel, state.tasks()[index].level + progress.stops);
-    const std::string band = PriorityBand{shares_.is_own(use), level}.name();
-    shares_.begin(use);
+    const bool is_own = shares_.is_own(use_of(index, run));
+    shares_.begin(use_of(index, run));
+    const int level =
+        std::min(kHighestBandLevel, state.tasks()[index].level + state.progress(index).stops);
+    const std::string band = PriorityBand{is_own, level}.name();
     const bool has_bands = snapshot_.admission && snapshot_.admission->bands.contains(band);
     const bool takes_one = task.job && task.job->priority_class.empty();
     return has_bands && takes_one ? band : std::string();

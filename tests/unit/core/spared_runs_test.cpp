@@ -52,10 +52,11 @@ class SparedRunsTest : public testing::Test {
     std::vector<Spared> all =
         spared_runs(now, planner_.options(world_.now_s()), queue, *parse_policy(policy));
     for (TaskIndex task = 0; task < queue.size(); ++task)
-      if (queue.task(task).plan && all[task] != Spared::kStopsNobody)
+      if (queue.task(task).plan && all[task] != Spared::kStopsNobody) {
         EXPECT_EQ(queue.state().tasks()[task].preemptible,
                   all[task] == Spared::kNo || all[task] > Spared::kDisruptionBudget)
             << "what a plan reads of it: " << to_string(all[task]);
+      }
     return all;
   }
   // Of the only task.
