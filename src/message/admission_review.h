@@ -76,6 +76,7 @@ struct ReviewedPod {
   Pod pod;
   PodFacts facts;
   bool kueue = false;
+  bool launches = false;  // it is the launcher of an MPIJob, as the MPI operator labels it
 };
 
 // Which of the two webhooks is asked.

@@ -31,6 +31,7 @@ def kind(group, version, plural, name):
 KINDS = {
     "PyTorchJob": kind("kubeflow.org", "v1", "pytorchjobs", "PyTorchJob"),
     "JobSet": kind("jobset.x-k8s.io", "v1alpha2", "jobsets", "JobSet"),
+    "MPIJob": kind("kubeflow.org", "v2beta1", "mpijobs", "MPIJob"),
     "RayCluster": kind("ray.io", "v1", "rayclusters", "RayCluster"),
 }
 
@@ -135,6 +136,30 @@ class GangsTest(QueuedCase):
         self.cluster.wait(
             lambda: node_of(self.cluster.get("pod", TEAM, "beside")), 40, "another pod to get the GPU that is left"
         )
+
+    def test_the_launcher_of_an_mpijob_waits_for_its_workers(self):
+        self.apply(gpu_pod("busy", 4, namespace=TEAM))
+        self.cluster.wait(lambda: node_of(self.cluster.get("pod", TEAM, "busy")), 40, "the other pod to run")
+        owner = self.owner("MPIJob", "hpl")
+        launcher = self.job_of(owner, "launcher")
+        marks = {"training.kubeflow.org/job-name": "hpl", "training.kubeflow.org/job-role": "launcher"}
+        launcher["metadata"].update(name="hpl-launcher", labels=marks)
+        template = launcher["spec"]["template"]
+        template["metadata"] = {"labels": marks}
+        template["spec"]["schedulerName"] = "gpu-scheduler"
+        template["spec"]["containers"][0]["resources"] = {}
+        self.apply(*(self.member(f"hpl-worker-{i}", owner) for i in range(2)), launcher)
+
+        def launchers():
+            return self.cluster.pods_of("hpl-launcher", TEAM)
+
+        self.cluster.wait(launchers, 20, "the pod of the launcher")
+        time.sleep(5)
+        (pod,) = launchers()
+        self.assertEqual([gate["name"] for gate in pod["spec"]["schedulingGates"]], [GATE])
+        self.cluster.kubectl("delete", "pod", "busy", "-n", TEAM, "--wait")
+        self.cluster.wait(lambda: self.bound(owner) == 2, 40, "the workers to run")
+        self.cluster.wait(lambda: [node_of(pod) for pod in launchers()] != [None], 20, "the launcher to run")
 
     def test_what_is_made_again_joins_those_that_run(self):
         owner = self.owner("PyTorchJob", "again")

@@ -211,8 +211,8 @@ std::optional<PriorityChange> planned_priority(const ReviewedPod& pod,
 AdmissionChanges desired_for_new(const ReviewedPod& pod, bool annotations_are_ours,
                                  const AdmissionFacts& facts) {
   AdmissionChanges desired;
+  desired.gate = is_gated(pod) || is_gated_launcher(pod);
   if (!is_gated(pod)) return desired;
-  desired.gate = true;
   set(desired.labels, contract::kManagedLabel, "true");
   desired.scheduler_name = facts.scheduler_name;
   if (pod.pod.owner) desired.env = resume_variables(pod, facts);

@@ -47,6 +47,13 @@ bool is_gated(const ReviewedPod& pod) {
          !has_foreign_gates(pod.facts) && !pod.facts.has_scheduling_group;
 }
 
+bool is_gated_launcher(const ReviewedPod& pod) {
+  const bool labelled = pod.pod.intent && pod.pod.intent->gang;
+  return pod.launches && pod.pod.owner && pod.pod.owner->kind == "Job" && !labelled &&
+         !pod.pod.requests.wants_gpus() && !pod.pod.bound() && !pod.kueue &&
+         !has_foreign_gates(pod.facts) && !pod.facts.has_scheduling_group;
+}
+
 bool was_admitted(const ReviewedJob& job) {
   const std::string* label = job.pod.keys.label(contract::kManagedLabel);
   return label != nullptr && *label == "true";

@@ -39,6 +39,10 @@ bool joins_queue(const AdmissionReview& review);
 // are managed, the webhook configuration's selectors have seen to.
 bool is_gated(const ReviewedPod& pod);
 
+// Of the launcher of an MPIJob, which asks for no GPU: without its workers it fails. It is gated
+// and nothing else; no rule of a queue applies to it.
+bool is_gated_launcher(const ReviewedPod& pod);
+
 // A Job that was admitted before: its template carries Slackline's label.
 bool was_admitted(const ReviewedJob& job);
 

@@ -123,6 +123,7 @@ class QueueMaker {
     FoundTasks found =
         find_queue_tasks(snapshot_, options_.held_off, options_.stop, options_.now_wall_s);
     queue_.to_open_ = std::move(found.to_open);
+    queue_.to_let_go_ = std::move(found.to_let_go);
     queue_.tasks_ = std::move(found.waiting);
     std::erase_if(queue_.tasks_, [&](const QueueTask& task) {
       if (task.hindrance && (task.hindrance->reason == reason::kPodsEnding ||

@@ -81,6 +81,7 @@ class TaskFinder {
       else
         add_each(parts);
     }
+    find_launchers();
     return std::move(found_);
   }
 
@@ -266,6 +267,7 @@ class TaskFinder {
   // A gang is planned once it is complete; replacements of one that runs come pod by pod.
   void add_gang(const TaskParts& parts) {
     add_unplanned(parts);
+    keep_launchers(parts);
     std::vector<PodPtr> gated = gated_of(parts);
     if (gated.empty()) return;
     const auto runs = [&](const PodPtr& pod) { return !parts.gang || !pod->deleting; };
@@ -281,6 +283,25 @@ class TaskFinder {
     tell_apart(task);
     wait_for_members(parts, task);
     wait(std::move(task));
+  }
+
+  // Members without a GPU that were gated wait until no other member does.
+  void keep_launchers(const TaskParts& parts) {
+    if (std::none_of(parts.unbound.begin(), parts.unbound.end(),
+                     [](const PodPtr& pod) { return pod->our_gate && !pod->deleting; }))
+      return;
+    for (const PodPtr& pod : parts.without_gpus)
+      if (pod->our_gate) launchers_that_wait_.insert(pod->uid);
+  }
+
+  // Of a gang that waits for nothing, or whose controller is not known once the watches have had
+  // their time.
+  void find_launchers() {
+    for (const PodPtr& pod : snapshot_.unbound)
+      if (pod->our_gate && !pod->foreign_gate && !pod->deleting && !pod->requests.wants_gpus() &&
+          !launchers_that_wait_.contains(pod->uid) &&
+          now_s_ >= pod->created_s + kGangIsWholeAfter_s)
+        found_.to_let_go.push_back(pod);
   }
 
   void wait_for_members(const TaskParts& parts, QueueTask& task) const {
@@ -462,6 +483,7 @@ class TaskFinder {
   const double now_s_;
   const Dependencies dependencies_;
   const DisruptedJobs disrupted_;
+  std::set<Uid> launchers_that_wait_;
   std::set<std::string> running_plans_;  // ordered: whoever writes a plan chooses its id
   FoundTasks found_;
 };

@@ -14,6 +14,7 @@ struct FoundTasks {
   std::vector<QueueTask> running;
   std::vector<JobPtr> to_open;
   std::vector<QueueTask> let_go;  // single pods without gate, plan and nomination
+  std::vector<PodPtr> to_let_go;  // launchers whose gang is let go, or is none
 };
 
 // A task that kube-scheduler runs, or will, without a plan: one without an id says where.

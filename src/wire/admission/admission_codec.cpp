@@ -91,8 +91,10 @@ ReviewedJob read_reviewed_job(JsonView json, const GpuCatalog& catalog) {
 }
 
 ReviewedPod read_reviewed_pod(JsonView json, const GpuCatalog& catalog) {
+  const JsonView labels = json["metadata"]["labels"];
   return {read_pod(json, catalog), read_facts(json["metadata"], json["spec"], catalog),
-          json["metadata"]["labels"][kKueueQueueLabel].present()};
+          labels[kKueueQueueLabel].present(),
+          labels["training.kubeflow.org/job-role"].text() == "launcher"};
 }
 
 using Object = decltype(AdmissionReview::object);

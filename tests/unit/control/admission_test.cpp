@@ -481,6 +481,30 @@ TEST_F(AdmissionTest, APodOfAGangThatAControllerMakesIsLabelledAndGated) {
   EXPECT_EQ(mutate_pod(notebook).changes, AdmissionChanges());
 }
 
+// Its Job has no GPUs either, and is not in the queue.
+TEST_F(AdmissionTest, TheLauncherOfAnMpiJobIsGatedAndNothingElse) {
+  const auto pod = [](const std::string& labels) {
+    ReviewText text;
+    text.user = kJobController;
+    text.metadata = R"("labels":{)" + labels +
+                    R"(},"ownerReferences":[{"apiVersion":"batch/v1","kind":"Job",)"
+                    R"("name":"hpl-launcher","uid":"1","controller":true}])";
+    text.container = R"(,"resources":{})";  // the last one counts
+    return text;
+  };
+  const std::string role = R"("training.kubeflow.org/job-role":"launcher")";
+  AdmissionChanges gate;
+  gate.gate = true;
+  auto launcher = pod(role);
+  EXPECT_EQ(mutate_pod(launcher).changes, gate);
+  launcher.container.clear();
+  EXPECT_EQ(mutate_pod(launcher).changes, AdmissionChanges()) << "it asks for GPUs";
+  EXPECT_EQ(mutate_pod(pod(R"("training.kubeflow.org/job-role":"worker")")).changes,
+            AdmissionChanges());
+  EXPECT_EQ(mutate_pod(pod(role + R"(,"slackline.dev/gang":"g")")).changes, AdmissionChanges())
+      << "people say what it belongs to";
+}
+
 TEST_F(AdmissionTest, APodOfOursIsGated) {
   ReviewText text;
   text.user = kJobController;

@@ -38,15 +38,19 @@ Pod a_member(const std::string& name, std::int64_t gpus, const OwnerGang& gang,
   return made(pod.build(), gang);
 }
 
-// "kind name pods x gpus reason: detail" of what would wait.
-std::vector<std::string> rows_of(const ClusterSnapshot& snapshot) {
-  const GpuCatalog catalog = default_gpu_catalog();
+Queue queue_of(const ClusterSnapshot& snapshot) {
+  static const GpuCatalog catalog = default_gpu_catalog();
   QueueOptions options;
   options.catalog = &catalog;
   options.predictor = std::make_shared<const Predictor>(WorkloadProfiles{});
   options.now_wall_s = kWhen_s;
   TaskMenus menus;
-  const Queue queue = make_queue(snapshot, options, menus);
+  return make_queue(snapshot, options, menus);
+}
+
+// "kind name pods x gpus reason: detail" of what would wait.
+std::vector<std::string> rows_of(const ClusterSnapshot& snapshot) {
+  const Queue queue = queue_of(snapshot);
   std::vector<std::string> rows;
   for (TaskIndex t = 0; t < queue.size(); ++t) {
     const QueueTask& task = queue.task(t);
@@ -91,6 +95,35 @@ TEST(OwnerGangs, WaitForANodeThatCouldTakeTheirLauncher) {
   auto cluster = idle_nodes();
   cluster.add(launcher).add(a_member("hpl-worker-0", 4, gang));
   EXPECT_THAT(would_wait(cluster.build()), ElementsAre("Gang hpl 1x4 NoNodeFits: hpl-launcher"));
+}
+
+// Pods without a plan that are let go now.
+std::vector<std::string> let_go(const ClusterSnapshot& snapshot) {
+  const Queue queue = queue_of(snapshot);
+  std::vector<std::string> names;
+  for (const PodPtr& pod : queue.to_let_go())
+    names.push_back(pod->key.name);
+  return names;
+}
+
+TEST(OwnerGangs, AGatedLauncherGoesWithItsWorkers) {
+  const OwnerGang gang = gang_named("MPIJob", "hpl");
+  const auto launcher = [&](double created_s) {
+    auto pod = test::a_pod("hpl-launcher").of_job("hpl-launcher").gated().created(created_s);
+    return made(pod.build(), gang);
+  };
+  auto cluster = idle_nodes().add(launcher(100));
+  EXPECT_THAT(let_go(cluster.build()), ElementsAre("hpl-launcher")) << "no worker has GPUs";
+  EXPECT_THAT(let_go(idle_nodes().add(launcher(kWhen_s - 1)).build()), ElementsAre())
+      << "they may not have been seen";
+  auto worker = test::a_pod("hpl-worker-0").owned_by("MPIJob", "hpl").gpus(4).managed();
+  auto waits = cluster;
+  auto gated = worker;
+  waits.add(made(gated.gated().build(), gang));
+  EXPECT_THAT(let_go(waits.build()), ElementsAre());
+  EXPECT_THAT(rows_of(waits.build()), ElementsAre("Gang hpl 1x4"));
+  EXPECT_THAT(let_go(cluster.add(made(worker.on("n1").build(), gang)).build()),
+              ElementsAre("hpl-launcher"));
 }
 
 TEST(OwnerGangs, ArePlannedTogetherInActiveMode) {
