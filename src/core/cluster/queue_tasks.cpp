@@ -504,6 +504,18 @@ QueueTask running_unplanned(const ClusterSnapshot& snapshot, QueueTask&& task) {
   return std::move(task);
 }
 
+std::optional<double> ended_by_s(const ClusterSnapshot& snapshot, const QueueTask& task) {
+  std::optional<double> first_s;
+  if (task.plan) return first_s;
+  for (const PodPtr& pod : task.pods) {
+    const Job* job = pod->our_gate ? owning_job(snapshot, *pod) : nullptr;
+    if (job == nullptr || !job->active_deadline_s || !job->started_s) continue;
+    const double ended_s = *job->started_s + static_cast<double>(*job->active_deadline_s);
+    first_s = std::min(first_s.value_or(ended_s), ended_s);
+  }
+  return first_s;
+}
+
 FoundTasks find_queue_tasks(const ClusterSnapshot& snapshot,
                             const std::unordered_set<Uid>* held_off, const StopAsked& stop,
                             double now_wall_s) {

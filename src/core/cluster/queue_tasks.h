@@ -2,6 +2,7 @@
 // made of those that are found, for queue.cpp alone.
 #pragma once
 
+#include <optional>
 #include <unordered_set>
 #include <vector>
 
@@ -30,6 +31,10 @@ FoundTasks find_queue_tasks(const ClusterSnapshot& snapshot,
 // queue get the hindrance NotAdmitted. They come behind all admitted tasks, in the order of
 // `tasks`; tasks that have run once keep their place.
 void hold_to_limits(std::vector<QueueTask>& tasks, const QueueRulebook* queues);
+
+// When the clock of a Job ends pods of the task that wait behind their gates: it runs meanwhile.
+// nullopt: there is none, or it does not wait so.
+std::optional<double> ended_by_s(const ClusterSnapshot& snapshot, const QueueTask& task);
 
 // Tasks that wait and name no GPU types get those of their queue.
 void prefer_types_of_queues(std::vector<QueueTask>& tasks, const QueueRulebook& queues);

@@ -243,6 +243,29 @@ TEST(OwnerGangs, AJobSetWaitsForThePodsOfAllItsJobs) {
   EXPECT_EQ(TaskCatalog(whole).find({"default", "llm-workers-1"})->key.name, "llm");
 }
 
+TEST(OwnerGangs, TheClockOfTheirJobIsADeadlineWhileTheyWait) {
+  OwnerGang set = gang_named("JobSet", "llm");
+  set.of_jobs = true;
+  Job job = a_job("llm-a-0").of(2).gang().gpus(4).owned_by("JobSet", "llm").started(150).build();
+  const auto deadline_of = [&](std::optional<std::int64_t> clock_s,
+                               std::optional<double> written_s = std::nullopt) {
+    job.active_deadline_s = clock_s;
+    auto cluster = idle_nodes().add(made(job, set));
+    for (const char* name : {"llm-a-0-0", "llm-a-0-1"}) {
+      auto pod = test::a_pod(name).of_job("llm-a-0").gpus(4).managed().gated().created(100);
+      pod.intent().deadline_s = written_s;
+      cluster.add(made(pod.build(), set));
+    }
+    const Queue queue = queue_of(cluster.build());
+    EXPECT_EQ(queue.size(), 1U);
+    return queue.task(0).deadline_s.value_or(-1);
+  };
+  EXPECT_EQ(deadline_of(std::nullopt), -1);
+  EXPECT_EQ(deadline_of(3600), 3750);
+  EXPECT_EQ(deadline_of(3600, 2000), 2000);
+  EXPECT_EQ(deadline_of(3600, 9000), 3750);
+}
+
 TEST(OwnerGangs, SuspendedJobsOfAStartedJobSetAreALaterStage) {
   OwnerGang set = gang_named("JobSet", "llm");
   set.of_jobs = true;
