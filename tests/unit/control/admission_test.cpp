@@ -483,25 +483,26 @@ TEST_F(AdmissionTest, APodOfAGangThatAControllerMakesIsLabelledAndGated) {
 
 // Its Job has no GPUs either, and is not in the queue.
 TEST_F(AdmissionTest, TheLauncherOfAnMpiJobIsGatedAndNothingElse) {
-  const auto pod = [](const std::string& labels) {
+  const auto changes = [&](const std::string& labels, bool asks_for_gpus = false) {
     ReviewText text;
     text.user = kJobController;
     text.metadata = R"("labels":{)" + labels +
                     R"(},"ownerReferences":[{"apiVersion":"batch/v1","kind":"Job",)"
                     R"("name":"hpl-launcher","uid":"1","controller":true}])";
-    text.container = R"(,"resources":{})";  // the last one counts
-    return text;
+    std::string review = test::pod_review_text(text);
+    const std::string gpus = R"("nvidia.com/gpu":"2")";
+    for (auto at = review.find(gpus); !asks_for_gpus && at != std::string::npos;
+         at = review.find(gpus))
+      review.erase(at, gpus.size());
+    return decide(review, AdmissionStage::kMutate).changes;
   };
   const std::string role = R"("training.kubeflow.org/job-role":"launcher")";
   AdmissionChanges gate;
   gate.gate = true;
-  auto launcher = pod(role);
-  EXPECT_EQ(mutate_pod(launcher).changes, gate);
-  launcher.container.clear();
-  EXPECT_EQ(mutate_pod(launcher).changes, AdmissionChanges()) << "it asks for GPUs";
-  EXPECT_EQ(mutate_pod(pod(R"("training.kubeflow.org/job-role":"worker")")).changes,
-            AdmissionChanges());
-  EXPECT_EQ(mutate_pod(pod(role + R"(,"slackline.dev/gang":"g")")).changes, AdmissionChanges())
+  EXPECT_EQ(changes(role), gate);
+  EXPECT_EQ(changes(role, /*asks_for_gpus=*/true), AdmissionChanges());
+  EXPECT_EQ(changes(R"("training.kubeflow.org/job-role":"worker")"), AdmissionChanges());
+  EXPECT_EQ(changes(role + R"(,"slackline.dev/gang":"g")"), AdmissionChanges())
       << "people say what it belongs to";
 }
 

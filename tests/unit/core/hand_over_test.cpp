@@ -486,6 +486,7 @@ class RefusedTest : public HandOverTest {
     }
     planner_.act(world_);
     EXPECT_TRUE(world_.job("train").suspended);
+    settle(planner_, false);  // its pods go
     world_.pass(kLeastBackoff_s + 1);
   }
   NodeName nominated() {

@@ -255,8 +255,9 @@ TEST_F(HistoryTest, RowsOfBeforeUseWasKeptStayWithoutIt) {
   {
     auto database = Database::open_reader(options_.path, 1);
     ASSERT_TRUE(database->execute("PRAGMA query_only=OFF; PRAGMA user_version=4"));
-    for (const char* column : {"family", "asked_gpus", "pods", "cpu_milli", "gpu_share",
-                               "gpu_memory", "gpu_s", "cpu_cores", "cpu_s", "deleted"})
+    for (const char* column :
+         {"family", "asked_gpus", "pods", "cpu_milli", "gpu_share", "gpu_memory", "gpu_s",
+          "cpu_cores", "cpu_s", "deleted", "shadow_started_s", "shadow_finished_s", "shadow_gpus"})
       ASSERT_TRUE(database->execute(format("ALTER TABLE history DROP COLUMN {}", column)));
   }
   open();
