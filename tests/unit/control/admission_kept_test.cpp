@@ -7,6 +7,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Pair;
 
 constexpr const char* kPlanNote =
     R"("slackline.dev/plan":"{\"id\":\"p1\",\"shape\":\"2x2\",\"type\":\"K80\",\"nodes\":[\"gpu-1\",\"gpu-2\"]}")";
@@ -48,6 +49,22 @@ TEST_F(AdmissionKeptTest, AnotherPodCountIsForTheNextStart) {
               ElementsAre(HasSubstr("spec.parallelism 4: counts from the next")));
   EXPECT_EQ(mutate(applied(kOriginalNote, shape_of(2), shape_of(2))).changes, AdmissionChanges())
       << "as it runs";
+}
+
+// The template of a running Job takes no change: a manifest that replaces it lacks these.
+TEST_F(AdmissionKeptTest, WhatSlacklineNotedInTheTemplateStays) {
+  const std::string notes =
+      R"("annotations":{"slackline.dev/band":"private-7","slackline.dev/nodes":"2"})";
+  ReviewText text = applied("", shape_of(1), shape_of(1));
+  ReviewText old = job(kPlanNote);
+  old.template_metadata = std::string(kAdmitted) + "," + notes;
+  old.spec = shape_of(1);
+  text.old_object = test::job_text(old);
+  EXPECT_THAT(
+      mutate(text).changes.template_annotations,
+      ElementsAre(Pair("slackline.dev/band", "private-7"), Pair("slackline.dev/nodes", "2")));
+  text.template_metadata = old.template_metadata;
+  EXPECT_THAT(mutate(text).changes.template_annotations, IsEmpty());
 }
 
 TEST_F(AdmissionKeptTest, WhatTheRunIsNotJudgedByIsForTheNextStart) {
