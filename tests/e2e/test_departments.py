@@ -91,7 +91,7 @@ class DepartmentsTest(QueuedCase):
             return self.cluster.try_create(job("v2", "vision", gpus=gpus), "--dry-run=server")[1]
 
         self.cluster.wait(lambda: "queue vision would borrow 4 of 4 K80" in told(4), 20, "the warning")
-        self.assertIn("asks for them back", told(4))
+        self.assertIn("asks for them back, and a PodDisruptionBudget only delays that", told(4))
         self.apply(job("v3", "vision"))
         self.wait_bound("v3")
         self.cluster.wait(lambda: "share of queue vision has no room for 1 K80 now" in told(1), 20, "the other one")

@@ -120,10 +120,10 @@ void hint_at_share(const Task& task, const AdmissionFacts& facts, std::vector<st
   if (!outlook) return;
   const std::string shown = printable(account, 64);
   if (outlook->kind == core::ShareOutlook::kBorrowed)
-    hints.push_back(
-        format("{}: queue {} would borrow {} of {} {}: it may be stopped when their owner asks for "
-               "them back",
-               contract::kGate, shown, outlook->borrowed, gpus, outlook->gpu_type));
+    hints.push_back(format(
+        "{}: queue {} would borrow {} of {} {}: it may be stopped when their owner asks for "
+        "them back, and a PodDisruptionBudget only delays that (giveBackWithin of the owner)",
+        contract::kGate, shown, outlook->borrowed, gpus, outlook->gpu_type));
   if (outlook->kind == core::ShareOutlook::kNone)
     hints.push_back(format("{}: the share of queue {} has no room for {} {} now; it waits",
                            contract::kGate, shown, gpus, outlook->gpu_type));
