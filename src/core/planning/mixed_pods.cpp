@@ -16,7 +16,7 @@ std::optional<std::int64_t> most_on_node(const OwnSpread& spread) {
 }
 
 Placement in_units(const std::vector<std::int64_t>& of_each) {
-  std::int64_t unit = 0;
+  std::int64_t unit = of_each.front();
   std::int64_t all = 0;
   for (const std::int64_t gpus : of_each) {
     unit = std::gcd(unit, gpus);
