@@ -98,14 +98,14 @@ TEST(ShadowReportTest, DeadlinesAreWonAndLost) {
 
 TEST(ShadowReportTest, EachNamespaceHasItsRow) {
   const std::vector<FinishedTask> tasks = {run(0, 10, "b"), run(0, 30, "a"), run(0, 50, "a")};
-  const auto names = [](const ShadowReportView& view) {
+  const auto listed = [](const ShadowReportView& view) {
     std::vector<std::string> names;
     for (const ShadowRow& row : view.rows)
       names.push_back(format("{} {} {}", row.ns, row.compared, row.wait_s->gain));
     return names;
   };
-  EXPECT_THAT(names(report(tasks)), ElementsAre("a 2 40", "b 1 10"));
-  EXPECT_THAT(names(report(tasks, "b")), ElementsAre("b 1 10"));
+  EXPECT_THAT(listed(report(tasks)), ElementsAre("a 2 40", "b 1 10"));
+  EXPECT_THAT(listed(report(tasks, "b")), ElementsAre("b 1 10"));
   EXPECT_EQ(report(tasks, "b").total.runs, 1);
 }
 
