@@ -148,7 +148,8 @@ class ElasticMeans {
     mark(0, sums_.to90_s, to90_);
     mark(1, sums_.to95_s, to95_);
     if (job.job->weight > 1) mark(0, sums_.heavy_to90_s, heavy_);
-    sums_.completion_s += job.stopped_s.value_or(job.reached_s.back()) - job.job->submit_s;
+    const double ended_s = job.stopped_s ? *job.stopped_s : job.reached_s.back();
+    sums_.completion_s += ended_s - job.job->submit_s;
     sums_.loss_14min += job.loss_watched;
     sums_.owed_unit_min += std::max(0.0, job.task.owed_unit_s) / 60;
     sums_.stopped += job.stopped_s ? 1 : 0;

@@ -158,7 +158,6 @@ TEST_F(ReportRoutesTest, WhatHappenedStandsBesideWhatWasPlanned) {
   EXPECT_THAT(table, HasSubstr("1 of 2 are compared"));
   EXPECT_THAT(table, HasSubstr("mean wait 1m30s, by the planner 30s; saved 1m00s"));
   EXPECT_EQ(get("/v1/reports/shadow?since=soon").status, 400);
-  EXPECT_THAT(get("/v1/history").body, HasSubstr(R"("shadowGpus":1)"));
 }
 
 TEST_F(ReportRoutesTest, AWrongQuestionNamesItsParameter) {
