@@ -153,7 +153,7 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// Of several files those that do not exist are left out, but for the last that could be read.
+// Of several files those that do not exist are left out; where none does, the first is missed.
 Result<std::vector<std::string>> default_kubeconfigs() {
   const std::string named = environment("KUBECONFIG");
   std::vector<std::string> paths;

@@ -28,12 +28,14 @@ std::string percent_text(const std::optional<PairedMean>& mean, double PairedMea
   return mean ? format("{:.1f}", 100 * ((*mean).*of)) : "";
 }
 
-Column<ShadowRow> seconds(std::string_view key, Measure measure, double PairedMean::* of,
-                          std::string_view about) {
+// As Seconds, or a plain number.
+template <class Value>
+Column<ShadowRow> of_mean(std::string_view key, Measure measure, double PairedMean::* of,
+                          std::string_view about = {}) {
   return {key,
           [=](const ShadowRow& row) {
             const auto& mean = row.*measure;
-            return mean ? std::optional(Seconds{(*mean).*of}) : std::nullopt;
+            return mean ? std::optional(Value{(*mean).*of}) : std::nullopt;
           },
           about};
 }
@@ -46,36 +48,27 @@ Column<ShadowRow> bound(std::string_view key, Measure measure,
           }};
 }
 
-Column<ShadowRow> plain(std::string_view key, Measure measure, double PairedMean::* of,
-                        std::string_view about) {
-  return {key,
-          [=](const ShadowRow& row) {
-            const auto& mean = row.*measure;
-            return mean ? std::optional((*mean).*of) : std::nullopt;
-          },
-          about};
-}
-
 using ShadowColumns = std::vector<Column<ShadowRow>>;
 
 ShadowColumns columns_of_times() {
   using C = Column<ShadowRow>;
   using R = const ShadowRow&;
   return {
-      seconds("waitSeconds", &ShadowRow::wait_s, &PairedMean::real,
-              "Mean from the creation to the start; of the compared runs")
+      of_mean<Seconds>("waitSeconds", &ShadowRow::wait_s, &PairedMean::real,
+                       "Mean from the creation to the start; of the compared runs")
           .cell(">WAIT"),
-      seconds("shadowWaitSeconds", &ShadowRow::wait_s, &PairedMean::shadow,
-              "The same in the virtual cluster")
+      of_mean<Seconds>("shadowWaitSeconds", &ShadowRow::wait_s, &PairedMean::shadow,
+                       "The same in the virtual cluster")
           .cell(">BY PLAN"),
-      plain("waitSavedSeconds", &ShadowRow::wait_s, &PairedMean::gain, "Below 0: longer by plan"),
+      of_mean<double>("waitSavedSeconds", &ShadowRow::wait_s, &PairedMean::gain,
+                      "Below 0: longer by plan"),
       bound("waitSavedSecondsLow", &ShadowRow::wait_s, &PairedMean::gain_low),
       bound("waitSavedSecondsHigh", &ShadowRow::wait_s, &PairedMean::gain_high),
       C::only_cell(">SAVED", [](R row) { return gain_text(row.wait_s, span_text); }),
-      seconds("completeSeconds", &ShadowRow::complete_s, &PairedMean::real,
-              "Mean from the creation to the end"),
-      seconds("shadowCompleteSeconds", &ShadowRow::complete_s, &PairedMean::shadow, ""),
-      plain("completeSavedSeconds", &ShadowRow::complete_s, &PairedMean::gain, ""),
+      of_mean<Seconds>("completeSeconds", &ShadowRow::complete_s, &PairedMean::real,
+                       "Mean from the creation to the end"),
+      of_mean<Seconds>("shadowCompleteSeconds", &ShadowRow::complete_s, &PairedMean::shadow),
+      of_mean<double>("completeSavedSeconds", &ShadowRow::complete_s, &PairedMean::gain),
       bound("completeSavedSecondsLow", &ShadowRow::complete_s, &PairedMean::gain_low),
       bound("completeSavedSecondsHigh", &ShadowRow::complete_s, &PairedMean::gain_high),
       C::only_cell(">~DONE EARLIER", [](R row) { return gain_text(row.complete_s, span_text); }),
@@ -88,17 +81,18 @@ ShadowColumns columns_of_deadlines() {
   return {
       C("deadlines", &ShadowRow::deadlines, "Of the compared runs: that had one")
           .cell(">DEADLINES"),
-      plain("inTime", &ShadowRow::in_time, &PairedMean::real, "Share of the deadlines, 0..1")
+      of_mean<double>("inTime", &ShadowRow::in_time, &PairedMean::real,
+                      "Share of the deadlines, 0..1")
           .cell(">IN TIME %", [](R row) { return percent_text(row.in_time, &PairedMean::real); }),
-      plain("shadowInTime", &ShadowRow::in_time, &PairedMean::shadow, "")
+      of_mean<double>("shadowInTime", &ShadowRow::in_time, &PairedMean::shadow)
           .cell(">BY PLAN %", [](R row) { return percent_text(row.in_time, &PairedMean::shadow); }),
-      plain("inTimeGain", &ShadowRow::in_time, &PairedMean::gain, ""),
+      of_mean<double>("inTimeGain", &ShadowRow::in_time, &PairedMean::gain),
       bound("inTimeGainLow", &ShadowRow::in_time, &PairedMean::gain_low),
       bound("inTimeGainHigh", &ShadowRow::in_time, &PairedMean::gain_high),
       C::only_cell(">GAIN (POINTS)", [](R row) { return gain_text(row.in_time, points_text); }),
-      plain("gpuHours", &ShadowRow::gpu_hours, &PairedMean::real, "Mean of a run"),
-      plain("shadowGpuHours", &ShadowRow::gpu_hours, &PairedMean::shadow, ""),
-      plain("gpuHoursSaved", &ShadowRow::gpu_hours, &PairedMean::gain, ""),
+      of_mean<double>("gpuHours", &ShadowRow::gpu_hours, &PairedMean::real, "Mean of a run"),
+      of_mean<double>("shadowGpuHours", &ShadowRow::gpu_hours, &PairedMean::shadow),
+      of_mean<double>("gpuHoursSaved", &ShadowRow::gpu_hours, &PairedMean::gain),
       bound("gpuHoursSavedLow", &ShadowRow::gpu_hours, &PairedMean::gain_low),
       bound("gpuHoursSavedHigh", &ShadowRow::gpu_hours, &PairedMean::gain_high),
   };
