@@ -13,6 +13,12 @@ bool has_foreign_gates(const PodFacts& pod) {
                      [](const std::string& gate) { return gate != contract::kGate; });
 }
 
+// Nobody else decides when it may be bound, and it is not.
+bool takes_our_gate(const ReviewedPod& pod) {
+  return !pod.pod.bound() && !pod.kueue && !has_foreign_gates(pod.facts) &&
+         !pod.facts.has_scheduling_group;
+}
+
 TaskIntent intent_in(const decltype(AdmissionReview::object)& object) {
   if (const auto* job = std::get_if<ReviewedJob>(&object); job != nullptr && job->job.intent)
     return *job->job.intent;
@@ -43,15 +49,13 @@ bool joins_queue(const AdmissionReview& review) {
 
 bool is_gated(const ReviewedPod& pod) {
   return (pod.pod.managed || !pod.pod.owner || pod.pod.owner_gang) &&
-         pod.pod.requests.wants_gpus() && !pod.pod.bound() && !pod.kueue &&
-         !has_foreign_gates(pod.facts) && !pod.facts.has_scheduling_group;
+         pod.pod.requests.wants_gpus() && takes_our_gate(pod);
 }
 
 bool is_gated_launcher(const ReviewedPod& pod) {
   const bool labelled = pod.pod.intent && pod.pod.intent->gang;
   return pod.launches && pod.pod.owner && pod.pod.owner->kind == "Job" && !labelled &&
-         !pod.pod.requests.wants_gpus() && !pod.pod.bound() && !pod.kueue &&
-         !has_foreign_gates(pod.facts) && !pod.facts.has_scheduling_group;
+         !pod.pod.requests.wants_gpus() && takes_our_gate(pod);
 }
 
 bool was_admitted(const ReviewedJob& job) {
