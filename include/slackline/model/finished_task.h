@@ -1,4 +1,5 @@
-// FinishedTask: a Job that has ended, as history keeps it: what was promised, predicted and true.
+// FinishedTask: a Job or gang that has ended, as history keeps it: what was promised, predicted and
+// true.
 #pragma once
 
 #include <cstdint>
@@ -59,6 +60,7 @@ struct FinishedTask {
   std::int64_t cpu_milli = 0;            // that each asked for
   std::optional<MeasuredUse> use = {};   // absent: not measured
   std::optional<ShadowRun> shadow = {};  // absent: not played, or its length was not known
+  std::string kind = "Job";              // else of the gang's controller, or "Gang" of a label's
 
   DeadlineResult result() const;
   std::optional<double> wait_s() const;
