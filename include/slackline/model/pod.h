@@ -181,8 +181,7 @@ struct PreemptionNote {
   };
   std::vector<Charge> charges{};  // in order of time
   std::int64_t disruptions = 0;   // those of `count` that others than Slackline have caused
-  // Of the last one: a DisruptionKind, "Moved" or "Grown"; empty = another task.
-  std::string by{};
+  std::string by{};  // of the last one: a DisruptionKind, "Moved", "Grown"; empty = another task
   // Of the last one: the task goes on at once, in another shape or elsewhere. Its place is kept.
   struct GoesOn {
     Placement shape{};
@@ -241,9 +240,10 @@ struct Job {
   std::shared_ptr<const PodAsk> ask{};  // of the template, behind them; null: it wants no GPUs
   std::string priority_class;           // that the template names
   std::int32_t priority = 0;            // what that class says; never a number in the template
-  std::string gpu_container;    // the one container that asks for GPUs; empty: none, or several
-  std::string image{};          // reference as written, of that container; else of the first one
-  std::string generate_name{};  // metadata.generateName
+  std::string gpu_container;     // the one container that asks for GPUs; empty: none, or several
+  std::string image{};           // reference as written, of that container; else of the first one
+  std::string generate_name{};   // metadata.generateName
+  std::string scheduler_name{};  // that the template names
   std::optional<std::int64_t> cpu_limit_milli{};  // of one pod; nullopt: a container has none
   // Of the container with GPUs, where it is the only one of the template; else nullopt.
   std::optional<ContainerAmounts> amounts{};

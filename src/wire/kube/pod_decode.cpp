@@ -441,6 +441,7 @@ Job read_job(JsonView json, const GpuCatalog& catalog) {
   if (job.finished) job.ended_s = job.completed_s ? job.completed_s : end_of_job_s(conditions);
   read_template(pod_template, catalog, job);
   job.generate_name = std::string(metadata["generateName"].text());
+  job.scheduler_name = std::string(pod_template["spec"]["schedulerName"].text());
   // Only the admission of pods resolves a rank: anybody may write a number into the template.
   job.priority_class = std::string(pod_template["spec"]["priorityClassName"].text());
   const auto own = intent_of(metadata);
