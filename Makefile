@@ -1,5 +1,5 @@
 # A short front for the scripts; each target installs what it needs first.
-.PHONY: setup build image release install run test test-quick demo bench study fuzz verify lint format nightly help
+.PHONY: setup build image release install run test test-quick test-lanes demo bench study fuzz verify lint format nightly help
 .DEFAULT_GOAL := help
 PREFIX ?= $(HOME)/.local
 
@@ -35,6 +35,9 @@ test-quick:      ## unit, property and contract tests of a debug build: under a 
 	cmake --build build/dev
 	ctest --test-dir build/dev --output-on-failure --no-tests=error -j $$(nproc) -L 'unit|property|contract'
 
+test-lanes: build ## the core of the end-to-end tests on the other versions of Kubernetes that are promised (LANES="1.34 1.35")
+	scripts/test-lanes $(LANES)
+
 demo: build      ## a real control plane: 60 Jobs with deadlines, with and without Slackline (JOBS=20, KEEP=1)
 	scripts/demo
 
@@ -56,9 +59,10 @@ lint:            ## format, house rules, shellcheck, ruff, clang-tidy on changed
 format:          ## clang-format over all sources
 	scripts/format
 
-nightly: build   ## what is too long for every commit: clang-tidy on all sources, a minute of each fuzzer, answers about 300 clusters, flaky tests, 300 stops at once, a death after every write, the long comparison
+nightly: build   ## what is too long for every commit: clang-tidy on all sources, a minute of each fuzzer, answers about 300 clusters, flaky tests, 300 stops at once, a death after every write, the long comparison, other versions of Kubernetes
 	LINT_ALL=1 scripts/lint
 	scripts/fuzz 60
 	TESTS=ON TARGETS=core_property_test scripts/build release && SLACKLINE_TRUTH_SEEDS=300 build/release/tests/property/core_property_test --gtest_filter='AnswersTruth.*'
 	FLAKES=red scripts/e2e
 	STOPS=300 KILLS=5 DEADLY="1 2 3 4 5 6 7" ROBUST=long COMPARISON=long scripts/e2e test_stops_at_once test_killed_stops test_robust test_comparison
+	scripts/test-lanes

@@ -9,14 +9,14 @@ import tempfile
 import textwrap
 import unittest
 
-from support.controlplane import ROOT, ControlPlane
+from support.controlplane import KUBERNETES, MINOR, ROOT, ControlPlane
 from support.daemon import slackline
 from support.helm import CHART, helm, rendered
 from support.installation import SYSTEM, Installation, webhook_manifests
 from support.objects import MANAGED, TEAM, gpu_job
 
 RUNBOOKS = "https://slackline.example/docs/ALERTS.md"
-TAG = "kubeScheduler.tag=v1.36.3"
+TAG = f"kubeScheduler.tag={KUBERNETES}"
 FULL = """
 mode: active
 config: {planner: {policy: savable}}
@@ -301,8 +301,9 @@ class HelmTest(unittest.TestCase):
         for command in ("rollout status statefulset/slackline", "-- slackline queue", "--set mode=active"):
             self.assertIn(command, said, "the next three commands")
         self.assertNotIn("WARNING", said)
-        said = self.helm("upgrade", "slackline", CHART, "--dry-run=server", "--set", "kubeScheduler.tag=v1.35.1")
-        self.assertIn("WARNING: gpu-scheduler is v1.35 and the cluster is v1.36", said)
+        older = f"v1.{MINOR - 1}"
+        said = self.helm("upgrade", "slackline", CHART, "--dry-run=server", "--set", f"kubeScheduler.tag={older}.1")
+        self.assertIn(f"WARNING: gpu-scheduler is {older} and the cluster is v1.{MINOR}", said)
         self.every_rendering_is_admitted()
 
         installed = Installation(cluster)

@@ -3,7 +3,7 @@
 import pathlib
 import unittest
 
-from support.controlplane import ControlPlane, gpu_scheduler_config, stock_scheduler_config
+from support.controlplane import KUBERNETES, ControlPlane, gpu_scheduler_config, stock_scheduler_config
 from support.objects import gpu_pod, gpus_by_node, node_of, phase_of
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -22,7 +22,7 @@ class ControlPlaneTest(unittest.TestCase):
 
     def test_it_is_the_pinned_kubernetes(self):
         _, version = self.cluster.request("GET", "/version")
-        self.assertEqual(version["gitVersion"], "v1.36.3")
+        self.assertEqual(version["gitVersion"], KUBERNETES)
 
     def test_of_twenty_one_gpu_pods_sixteen_run_and_four_wait(self):
         self.cluster.apply([gpu_pod(f"pod-{index:02}") for index in range(20)])

@@ -30,7 +30,12 @@ from support.pki import Pki
 from support.process import Process, free_ports, wait
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BINARIES = ROOT / ".cache" / "controlplane"
+_LANE = os.environ.get("KUBERNETES", "")  # another version than CI's, e.g. "1.34" (scripts/test-lanes)
+_MODULE = ROOT / "tests" / "controlplane" / (f"lanes/{_LANE}.mod" if _LANE else "go.mod")
+KUBERNETES = re.search(r"k8s\.io/kubernetes (v\S+)", _MODULE.read_text())[1]
+MINOR = int(KUBERNETES.split(".")[1])
+TEMPLATES_ARE_OPEN = MINOR >= 36  # of suspended Jobs; before that Slackline changes pods instead
+BINARIES = ROOT / ".cache" / (f"controlplane-{_LANE}" if _LANE else "controlplane")
 GPU_SCHEDULER = ROOT / "deploy" / "kube-scheduler" / "gpu-scheduler.yaml"
 KWOK_STAGES = ROOT / "tests" / "controlplane" / "kwok.yaml"
 AUDIT_POLICY = ROOT / "tests" / "controlplane" / "audit-policy.yaml"
