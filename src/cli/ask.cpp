@@ -420,8 +420,9 @@ void add_decisions(CLI::App& app, int& exit_code) {
 }
 
 void add_history(CLI::App& app, int& exit_code) {
-  const auto [command, options] = add_question(
-      app, "history", "List finished Jobs: deadline met or missed, predicted and real time");
+  const auto [command, options] =
+      add_question(app, "history",
+                   "List finished Jobs and gangs: deadline met or missed, predicted and real time");
   command->add_option("-n,--namespace", options->ns, "Only this namespace");
   command->add_option("--queue", options->queue, "Only this queue");
   command->add_option("--since", options->since,

@@ -23,6 +23,7 @@
 #include "config/files.h"
 #include "control/answers/answer_query.h"
 #include "control/journal/decision_log.h"
+#include "control/learn/gang_runs.h"
 #include "control/learn/models.h"
 #include "control/learn/outcomes.h"
 #include "control/learn/profiles.h"
@@ -79,6 +80,7 @@ struct Daemon::Parts {
   control::EndedRuns ended_runs;
   std::unique_ptr<TelemetryService> telemetry;  // null: no Prometheus is configured
   std::unique_ptr<control::Runs> runs;
+  std::unique_ptr<control::GangRuns> gang_runs;
   control::PlanDoubts doubts{metrics};
   std::unique_ptr<cluster::Observers> observers;
   std::unique_ptr<cluster::ApiClient> api;  // null on a file
@@ -123,6 +125,7 @@ struct Daemon::Parts {
   std::optional<core::StockScope> stock_scope() const;
   Status lay_routes();
   void lay_api_routes(http::Router& router, const config::ListenerSettings& door);
+  void settle_runs();
   void refresh_metrics();
   Status calibrate(const std::string& model);
   std::function<std::string()> unled() const;
@@ -170,8 +173,10 @@ Status Daemon::Parts::open_models() {
       [to = models.get()](ThroughputSample run) { to->record_run(std::move(run)); });
   runs->add_listener(outcomes);
   runs->add_listener(ended_runs);
+  gang_runs = std::make_unique<control::GangRuns>(
+      decisions.catalog, [this](const control::GangRun& run) { return outcomes.on_ended(run); });
   observers = std::make_unique<cluster::Observers>(
-      std::vector<cluster::ClusterObserver*>{log.get(), runs.get(), &doubts});
+      std::vector<cluster::ClusterObserver*>{log.get(), runs.get(), gang_runs.get(), &doubts});
   return {};
 }
 
@@ -222,6 +227,7 @@ Status Daemon::Parts::connect_cluster() {
 
 Status Daemon::Parts::follow_runs() {
   runs->follow(*source);
+  gang_runs->follow(*source);
   runs->obey(settings);
   outcomes.follow(decisions.catalog, models->known(), *source, *journal);
   ended_runs.follow(decisions.catalog, models->known(), *source);
@@ -301,8 +307,13 @@ Status Daemon::Parts::lay_routes() {
   return {};
 }
 
-void Daemon::Parts::refresh_metrics() {
+void Daemon::Parts::settle_runs() {
   runs->settle();
+  gang_runs->settle();
+}
+
+void Daemon::Parts::refresh_metrics() {
+  settle_runs();
   log->refresh_metrics();
   keeper->refresh_metrics();
   gpus.show(queries->pools());
@@ -322,12 +333,12 @@ void Daemon::Parts::lay_api_routes(http::Router& router, const config::ListenerS
       },
       [this](const AdmissionReview& review) { return foretelling->foretell(review); });
   http::add_progress_routes(router, *progress);
-  http::add_history_routes(router, *queries, system_clock(), [this] { runs->settle(); });
+  http::add_history_routes(router, *queries, system_clock(), [this] { settle_runs(); });
   http::add_model_routes(router, *queries, *models, pages,
                          static_cast<std::size_t>(door.limits.max_body_bytes));
   http::add_calibration_routes(router, *calibrations, pages);
   http::add_portrait_routes(router, *portrait_query, pages);
-  http::add_report_routes(router, *reports, pages, system_clock(), [this] { runs->settle(); });
+  http::add_report_routes(router, *reports, pages, system_clock(), [this] { settle_runs(); });
   http::add_health_routes(router, *health, metrics, [this] { refresh_metrics(); });
   http::add_event_routes(router, [this] { return queries->snapshot_version(); }, system_clock());
   http::add_openapi_route(router);

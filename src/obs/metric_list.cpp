@@ -83,11 +83,11 @@ constexpr auto kListed = std::to_array<ListedMetric>({
     // Jobs and forecasts
     {"slackline_jobs_completed_total", MetricKind::kCounter,
      "queue,class=urgent|prior|normal|calibration,deadline=none|met|missed",
-     "Jobs that succeeded, by whether they met their deadline.",
+     "Jobs and gangs that succeeded, by whether they met their deadline.",
      "the share of deadlines kept is `met` / (`met` + `missed`). Every replica counts all Jobs: do "
      "not add them up"},
     {"slackline_jobs_failed_total", MetricKind::kCounter,
-     "queue,class=urgent|prior|normal|calibration", "Jobs that failed.", ""},
+     "queue,class=urgent|prior|normal|calibration", "Jobs and gangs that failed.", ""},
     {"slackline_admission_wait_time_seconds", MetricKind::kHistogram,
      "queue,class=urgent|prior|normal|calibration",
      "From the creation of a Job until all of its pods had started.",

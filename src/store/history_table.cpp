@@ -59,20 +59,24 @@ ALTER TABLE history ADD COLUMN shadow_finished_s REAL;
 ALTER TABLE history ADD COLUMN shadow_gpus INTEGER;
 )sql";
 
+constexpr std::string_view kAddKind =
+    "ALTER TABLE history ADD COLUMN kind TEXT NOT NULL DEFAULT 'Job'";
+
 constexpr std::string_view kHistoryColumns =
     "uid, ns, name, queue, qos_class, model, gpu_type, gpus, created_s, started_s, finished_ms, "
     "succeeded, deadline_s, predicted_s, gpu_hours, resized_from, family, asked_gpus, pods, "
     "cpu_milli, deleted, gpu_share, gpu_memory, gpu_s, cpu_cores, cpu_s, shadow_started_s, "
-    "shadow_finished_s, shadow_gpus";
+    "shadow_finished_s, shadow_gpus, kind";
 
 // A recorded prediction of the task wins over the task's own.
 constexpr std::string_view kInsert =
     "INSERT INTO history(uid, ns, name, queue, qos_class, model, gpu_type, gpus, created_s, "
     "started_s, finished_ms, succeeded, deadline_s, predicted_s, gpu_hours, resized_from, family, "
-    "asked_gpus, pods, cpu_milli, deleted) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, "
+    "asked_gpus, pods, cpu_milli, deleted, kind) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, "
+    "?11, "
     "?12, ?13, "
     "coalesce((SELECT predicted_s FROM predictions WHERE uid = ?1), ?14), ?15, ?16, ?17, ?18, ?19, "
-    "?20, ?21) "
+    "?20, ?21, ?22) "
     "ON CONFLICT(uid) DO NOTHING RETURNING predicted_s";
 
 std::int64_t to_ms(double time_s) {
@@ -133,6 +137,8 @@ FinishedTask read_finished(const Statement& statement) {
   if (!statement.is_null(column))
     task.shadow = ShadowRun{statement.real(column), statement.real(column + 1),
                             statement.integer(column + 2)};
+  column += 3;
+  task.kind = statement.text(column);
   return task;
 }
 
@@ -165,6 +171,10 @@ std::string_view history_adds_deletion() {
 
 std::string_view history_adds_shadow() {
   return kAddShadow;
+}
+
+std::string_view history_adds_kind() {
+  return kAddKind;
 }
 
 std::string history_probe() {
@@ -222,7 +232,8 @@ Result<std::optional<FinishedTask>> HistoryTable::insert(const FinishedTask& tas
                    task.model, task.gpu_type.str(), task.gpus, task.created_s, task.started_s,
                    to_ms(task.finished_s), std::int64_t{task.succeeded}, task.deadline_s,
                    task.predicted_s, task.gpu_hours, task.resized_from, task.family,
-                   task.asked_gpus, task.pods, task.cpu_milli, std::int64_t{task.deleted});
+                   task.asked_gpus, task.pods, task.cpu_milli, std::int64_t{task.deleted},
+                   task.kind);
   SLACKLINE_ASSIGN(const bool inserted, insert_.step());
   if (!inserted) return std::optional<FinishedTask>();
   FinishedTask kept = task;

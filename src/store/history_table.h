@@ -17,13 +17,14 @@ namespace slackline::store {
 
 inline constexpr std::int64_t kMaxHistoryRows = 200000;
 
-// The scripts that create the tables and, later, columns of what was used, of what became of it and
-// of how it would have gone; and the required ones.
+// The scripts that create the tables and, later, columns of what was used, of what became of it, of
+// how it would have gone and of what it is; and the required ones.
 std::string_view history_schema();
 std::string_view history_with_resizes();
 std::string_view history_adds_use();
 std::string_view history_adds_deletion();
 std::string_view history_adds_shadow();
+std::string_view history_adds_kind();
 std::string history_probe();
 
 class HistoryTable {

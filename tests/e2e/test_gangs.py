@@ -111,6 +111,10 @@ class GangsTest(QueuedCase):
             self.assertEqual(pod["spec"]["schedulerName"], "gpu-scheduler")
         self.let_end(first)
         self.cluster.wait(lambda: self.bound(second) == 2, 40, "the other gang to run")
+        row = self.cluster.wait(lambda: self.history().get(first["name"]), 20, "the first one to be in the history")
+        self.assertEqual((row["kind"], row["outcome"], row["pods"], row["gpus"]), ("PyTorchJob", "succeeded", 2, 8))
+        self.assertGreater(row["gpuHours"], 0)
+        self.assertNotIn(second["name"], self.history(), "it runs")
 
     def test_a_gang_waits_for_its_last_pod(self):
         owner = self.owner("PyTorchJob", "late")

@@ -233,9 +233,6 @@ class HandsTest(QueuedCase):
     def resume(self, name):
         self.patch(name, {"spec": {"suspend": False}})
 
-    def history(self):
-        return {row["name"]: row for row in json.loads(self.daemon.get("/v1/history")[1])["items"]}
-
     def events(self, name):
         return {each["reason"] for each in self.cluster.list("event", TEAM) if each["involvedObject"]["name"] == name}
 

@@ -46,6 +46,9 @@ class QueuedCase(unittest.TestCase):
         """Of the queue, by name."""
         return {row["name"]: row for row in json.loads(self.daemon.get("/v1/queue")[1])["items"]}
 
+    def history(self):
+        return {row["name"]: row for row in json.loads(self.daemon.get("/v1/history")[1])["items"]}
+
     def wait_reason(self, name, reason):
         self.cluster.wait(lambda: self.rows().get(name, {}).get("reason") == reason, 30, f"{name} to wait: {reason}")
 

@@ -1,9 +1,13 @@
 #include "control/learn/outcomes.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <set>
+#include <tuple>
 #include <vector>
 
+#include "control/learn/gang_runs.h"
 #include "control/query/deadlines.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/duration.h"
@@ -31,13 +35,13 @@ const std::vector<double>& wait_bounds_s() {
 }
 
 // Where it ran; where nobody saw that, where its plan put it.
-GpuType type_of(const Job& job, const RunSeen& seen, const ClusterSnapshot& snapshot) {
+GpuType type_of(const PlanNote* plan, const RunSeen& seen, const ClusterSnapshot& snapshot) {
   std::set<std::string> types;
   for (const auto& [uid, member] : seen.pods)
     if (const auto node = snapshot.find_node(member.node.str()))
       if (const GpuType& type = snapshot.node(*node).node->gpu_type; !type.empty())
         types.insert(type.str());
-  if (types.empty()) return job.plan ? job.plan->gpu_type : GpuType();
+  if (types.empty()) return plan != nullptr ? plan->gpu_type : GpuType();
   return GpuType(join(std::vector<std::string>(types.begin(), types.end()), "+"));
 }
 
@@ -52,6 +56,32 @@ double gpu_hours_of(const FinishedTask& task, const RunSeen& seen) {
   return gpu_s / kHour_s;
 }
 
+struct Peak {
+  std::int64_t pods = 0;
+  std::int64_t gpus = 0;
+};
+
+// The most that ran at a time: a pod that was made again is another one.
+Peak peak_of(const RunSeen& seen) {
+  std::vector<std::tuple<double, std::int64_t, std::int64_t>>
+      steps;  // at the same time, ends first
+  for (const auto& [uid, member] : seen.pods) {
+    const double after_s =
+        std::nextafter(member.started_s, std::numeric_limits<double>::infinity());
+    steps.emplace_back(member.started_s, 1, member.gpus);
+    steps.emplace_back(std::max(member.ended_s.value_or(after_s), after_s), -1, -member.gpus);
+  }
+  std::sort(steps.begin(), steps.end());
+  Peak now;
+  Peak most;
+  for (const auto& [at_s, pods, gpus] : steps) {
+    now.pods += pods;
+    now.gpus = saturating_add(now.gpus, gpus);
+    most = {std::max(most.pods, now.pods), std::max(most.gpus, now.gpus)};
+  }
+  return most;
+}
+
 }  // namespace
 
 FinishedTask finished_task(const Job& job, const RunSeen& seen, const OutcomeFacts& facts) {
@@ -64,7 +94,7 @@ FinishedTask finished_task(const Job& job, const RunSeen& seen, const OutcomeFac
   task.queue = queue_of(intent, job.key.ns);
   task.qos_class = class_name_of(job);
   task.model = intent.workload().value_or("");
-  task.gpu_type = type_of(job, seen, facts.snapshot);
+  task.gpu_type = type_of(job.plan.get(), seen, facts.snapshot);
   task.gpus = saturating_mul(job.parallelism, job.pod_requests.gpu_count(resource));
   task.created_s = job.created_s;
   task.started_s = seen.pods.empty() ? job.started_s : std::nullopt;
@@ -83,6 +113,37 @@ FinishedTask finished_task(const Job& job, const RunSeen& seen, const OutcomeFac
       saturating_mul(core::written_pods(job), core::written_pod(job)->requests.gpu_count(resource));
   task.pods = job.parallelism;
   task.cpu_milli = job.pod_requests.cpu_milli;
+  return task;
+}
+
+FinishedTask finished_task(const GangRun& run, const OutcomeFacts& facts) {
+  static const TaskIntent kNothing;
+  const Pod& first = *run.first;
+  const TaskIntent& intent = first.intent ? *first.intent : kNothing;
+  const Peak peak = peak_of(run.seen);
+  FinishedTask task;
+  task.kind = run.kind;
+  task.key = run.key;
+  task.uid = first.uid;
+  task.queue = queue_of(intent, run.key.ns);
+  task.qos_class = to_string(intent.qos_class.value_or(QosClass::kNormal));
+  task.model = intent.workload().value_or("");
+  task.gpu_type = type_of(first.plan.get(), run.seen, facts.snapshot);
+  task.gpus = peak.gpus;
+  task.created_s = run.created_s;
+  task.started_s = run.finished_s;
+  for (const auto& [uid, member] : run.seen.pods)
+    task.started_s = std::min(*task.started_s, member.started_s);
+  task.finished_s = run.finished_s;
+  task.succeeded = run.succeeded;
+  task.deleted = run.deleted;
+  task.deadline_s = deadline_of({intent, core::primary_gpu_resource(first.requests), run.created_s},
+                                facts.catalog, facts.predictor, facts.snapshot);
+  if (first.plan) task.predicted_s = first.plan->predicted_s;
+  task.gpu_hours = gpu_hours_of(task, run.seen);
+  task.asked_gpus = peak.gpus;
+  task.pods = peak.pods;
+  task.cpu_milli = first.requests.cpu_milli;
   return task;
 }
 
@@ -107,9 +168,17 @@ void Outcomes::on_began(const std::string& queue, const std::string& qos_class, 
 }
 
 bool Outcomes::on_ended(const Job& job, const RunSeen& seen) {
-  return journal_->append(finished_task(
-      job, seen,
-      {*source_->snapshot(), *catalog_, *known_->get()->predictor, system_clock().wall_s()}));
+  return append([&](const OutcomeFacts& facts) { return finished_task(job, seen, facts); });
+}
+
+bool Outcomes::on_ended(const GangRun& run) {
+  return append([&](const OutcomeFacts& facts) { return finished_task(run, facts); });
+}
+
+bool Outcomes::append(const std::function<FinishedTask(const OutcomeFacts&)>& row) {
+  const SnapshotPtr snapshot = source_->snapshot();
+  const KnownPtr known = known_->get();
+  return journal_->append(row({*snapshot, *catalog_, *known->predictor, system_clock().wall_s()}));
 }
 
 void Outcomes::count(const FinishedTask& task) {

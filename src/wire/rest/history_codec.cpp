@@ -33,6 +33,7 @@ FinishedTask read_task(JsonView item) {
   FinishedTask task;
   task.key = {text_of(item, "namespace"), text_of(item, "name")};
   task.uid = Uid(item["uid"].text());
+  if (item["kind"].present()) task.kind = text_of(item, "kind");  // absent: of an earlier version
   task.queue = text_of(item, "queue");
   task.qos_class = text_of(item, "qosClass");
   task.model = text_of(item, "model");

@@ -1,4 +1,4 @@
-// Jobs that have ended.
+// Jobs and gangs that have ended.
 #include <vector>
 
 #include "slackline/base/text.h"
@@ -38,6 +38,11 @@ HistoryColumns columns_of_run() {
       C::only_cell("NAME", &FinishedTask::key),
       C("namespace", [](T task) { return task.key.ns; }),
       C("name", [](T task) { return task.key.name; }),
+      C(
+          "kind", [](T task) { return task.kind; },
+          "Job, the kind of the controller that made the gang, or Gang of labelled pods")
+          .cell("KIND")
+          .wide(),
       C("uid", &FinishedTask::uid),
       C("queue", &FinishedTask::queue).cell("~QUEUE"),
       C("qosClass", &FinishedTask::qos_class).cell("~CLASS"),

@@ -48,6 +48,7 @@ class HistoryTest : public ::testing::Test {
     task.deadline_s = first_s_ + 1.5;
     task.gpu_hours = 2.5;
     task.resized_from = "1x8";
+    task.kind = "PyTorchJob";
     return task;
   }
   HistoryPage page(const HistoryQuery& query = {}) {
@@ -80,6 +81,7 @@ TEST_F(HistoryTest, ATaskComesBackAsItWas) {
   EXPECT_EQ(row.queue, "first");
   EXPECT_EQ(row.qos_class, "prior");
   EXPECT_EQ(row.resized_from, "1x8");
+  EXPECT_EQ(row.kind, "PyTorchJob");
   EXPECT_EQ(row.model, "resnet50");
   EXPECT_EQ(row.gpu_type, GpuType("T4"));
   EXPECT_EQ(row.gpus, 4);
@@ -255,9 +257,9 @@ TEST_F(HistoryTest, RowsOfBeforeUseWasKeptStayWithoutIt) {
   {
     auto database = Database::open_reader(options_.path, 1);
     ASSERT_TRUE(database->execute("PRAGMA query_only=OFF; PRAGMA user_version=4"));
-    for (const char* column :
-         {"family", "asked_gpus", "pods", "cpu_milli", "gpu_share", "gpu_memory", "gpu_s",
-          "cpu_cores", "cpu_s", "deleted", "shadow_started_s", "shadow_finished_s", "shadow_gpus"})
+    for (const char* column : {"family", "asked_gpus", "pods", "cpu_milli", "gpu_share",
+                               "gpu_memory", "gpu_s", "cpu_cores", "cpu_s", "deleted",
+                               "shadow_started_s", "shadow_finished_s", "shadow_gpus", "kind"})
       ASSERT_TRUE(database->execute(format("ALTER TABLE history DROP COLUMN {}", column)));
   }
   open();
@@ -266,6 +268,7 @@ TEST_F(HistoryTest, RowsOfBeforeUseWasKeptStayWithoutIt) {
   ASSERT_EQ(kept.rows.size(), 1U);
   EXPECT_EQ(kept.rows[0].use, std::nullopt);
   EXPECT_EQ(kept.rows[0].family, "");
+  EXPECT_EQ(kept.rows[0].kind, "Job");
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ TEST(HistoryRows, JsonSaysWhatWasPromisedPredictedAndTrue) {
   encode(out, a_task());
   const std::string json = out.take();
   for (const char* part :
-       {R"("namespace":"team","name":"train","uid":"u-1")", R"("outcome":"succeeded")",
+       {R"("namespace":"team","name":"train","kind":"Job","uid":"u-1")", R"("outcome":"succeeded")",
         R"("result":"missed")", R"("waitSeconds":90)", R"("predictedSeconds":3300)",
         R"("durationSeconds":3600)", R"("gpuHours":8)", R"("finished":"2027-01-15T09:01:30Z")"})
     EXPECT_THAT(json, HasSubstr(part));
@@ -81,6 +81,7 @@ TEST(HistoryRows, TheTableIsWhatAPersonLooksAt) {
 // One replica reads what the other answers.
 TEST(HistoryRows, JsonIsReadBackWhole) {
   FinishedTask task = a_task();
+  task.kind = "PyTorchJob";
   task.model = "resnet50";
   task.resized_from = "1x16";
   task.family = "team/family=nightly";
