@@ -195,6 +195,19 @@ class GangsTest(QueuedCase):
         row = self.rows()[second["name"]]
         self.assertEqual((row["kind"], row["state"]), ("Gang", "waiting"))
 
+    def test_class_and_queue_of_a_jobsets_template_count(self):
+        """Eight GPUs on nodes of four: it waits."""
+        owner = self.owner("JobSet", "prior")
+        job = self.job_of(owner, "a")
+        template = job["spec"]["template"]
+        template["metadata"]["annotations"] = {"slackline.dev/qos-class": "prior"}
+        template["metadata"]["labels"] = {**template["metadata"]["labels"], GATE: "research"}
+        template["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/gpu"] = "8"
+        self.apply(job)
+        row = self.cluster.wait(lambda: self.rows().get("prior"), 20, "it to be in the queue")
+        self.assertEqual((row["kind"], row["qosClass"], row["queue"]), ("Gang", "prior", "research"))
+        self.assertIn("slackline.dev/admitted", self.job("prior-a-0")["metadata"]["annotations"])
+
     def pods_of_part(self, owner, part):
         return self.cluster.pods_of(f"{owner['name']}-{part}-0", TEAM)
 

@@ -46,6 +46,13 @@ bool moves_deadline(const AdmissionReview& review) {
   return after != nullptr && (before == nullptr || *before != *after);
 }
 
+// Its Job was counted, or its template is no task. Of a gang nobody has asked before its first pod.
+bool is_counted_elsewhere(const AdmissionReview& review, const AdmissionFacts& facts) {
+  const ReviewedPod* pod = pod_in(review);
+  const bool of_gang = pod != nullptr && pod->pod.owner_gang && pod->pod.owner->kind != "Job";
+  return may_write_our_keys(review, facts) && !of_gang;
+}
+
 bool deserves_hints(const AdmissionReview& review) {
   const ReviewedJob* job = job_in(review);
   return creates(review) ? job != nullptr && is_queued(*job) : moves_deadline(review);
@@ -110,7 +117,7 @@ std::string queue_to_use(const AdmissionReview& review, const AdmissionFacts& fa
 
 std::string queue_to_count(const AdmissionReview& review, const AdmissionFacts& facts) {
   if (facts.max_pending == 0 || !facts.trusted || !waits_in_queue(review) ||
-      may_write_our_keys(review, facts) ||
+      is_counted_elsewhere(review, facts) ||
       !(creates(review) || moves_queue(review) || joins_queue(review)))
     return {};
   const std::string queue = queue_of(intent_of(review), review.ns);

@@ -13,7 +13,8 @@
 // A Job is queued when it is created if it requests a configured GPU resource and has no controller
 // or a CronJob. Jobs of Kueue, of other controllers, with gates or a scheduling group in their
 // template, and those that somebody else suspended are left alone, without a warning; but nobody
-// may write Slackline's keys. The namespaceSelector of the webhook configuration says which
+// may write Slackline's keys. The Jobs of a JobSet are judged and counted for their pods, and not
+// changed. The namespaceSelector of the webhook configuration says which
 // namespaces it covers.
 #pragma once
 

@@ -65,6 +65,17 @@ bool needs_proof(const AdmissionReview& review) {
          moves_queue(review);
 }
 
+namespace {
+
+// The controllers of Kubernetes copy templates that nobody was asked about.
+bool takes_a_queue_unasked(const AdmissionReview& review, const AdmissionFacts& facts) {
+  const std::string queue = queue_of(intent_of(review), review.ns);
+  return may_write_our_keys(review, facts) && facts.queues != nullptr && queue != review.ns &&
+         facts.queues->named.contains(queue);
+}
+
+}  // namespace
+
 std::optional<AdmittedNote> proof_for(const AdmissionReview& review, const AdmissionFacts& facts) {
   if (!has_key(facts) || facts.nonce.empty() || !needs_proof(review)) return std::nullopt;
   if (review.operation != AdmissionOperation::kCreate && may_write_our_keys(review, facts))
@@ -76,6 +87,7 @@ std::optional<AdmittedNote> proof_for(const AdmissionReview& review, const Admis
     return std::nullopt;
   if (!queue_to_use(review, facts).empty() && facts.queue != UseRight::kGranted)
     return std::nullopt;
+  if (takes_a_queue_unasked(review, facts)) return std::nullopt;
   return sign_admission(*facts.authenticator, review.ns, review.user.name, qos,
                         queue_of(intent, review.ns), facts.nonce);
 }

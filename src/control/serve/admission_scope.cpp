@@ -58,6 +58,17 @@ bool is_gated_launcher(const ReviewedPod& pod) {
          !pod.pod.requests.wants_gpus() && takes_our_gate(pod);
 }
 
+bool is_of_gang(const ReviewedJob& job) {
+  return job.job.owner_gang && job.job.pod_requests.wants_gpus() && !job.job.kueue &&
+         !job.job.holds_pods && !job.started;
+}
+
+bool is_of_gang(const AdmissionReview& review) {
+  const ReviewedJob* job = job_in(review);
+  const ReviewedPod* pod = pod_in(review);
+  return (job != nullptr && job->job.owner_gang) || (pod != nullptr && pod->pod.owner_gang);
+}
+
 bool was_admitted(const ReviewedJob& job) {
   const std::string* label = job.pod.keys.label(contract::kManagedLabel);
   return label != nullptr && *label == "true";
@@ -76,7 +87,7 @@ bool is_judged(const AdmissionReview& review) {
   const ReviewedPod* pod = pod_in(review);
   if (review.operation == AdmissionOperation::kCreate) {
     if (job == nullptr) return pod != nullptr && is_gated(*pod);
-    return is_queued(*job) ||
+    return is_queued(*job) || is_of_gang(*job) ||
            (was_admitted(*job) && job->job.pod_requests.wants_gpus() && !job->job.kueue);
   }
   const ReviewedJob* old_job = old_job_in(review);
@@ -89,13 +100,13 @@ bool waits_in_queue(const AdmissionReview& review) {
   const ReviewedJob* job = job_in(review);
   const ReviewedPod* pod = pod_in(review);
   if (review.operation == AdmissionOperation::kCreate)
-    return (job != nullptr && is_queued(*job) && !is_held_by_user(*job)) ||
-           (pod != nullptr && !pod->pod.owner && is_gated(*pod));
+    return (job != nullptr && (is_queued(*job) || is_of_gang(*job)) && !is_held_by_user(*job)) ||
+           (pod != nullptr && (!pod->pod.owner || pod->pod.owner_gang) && is_gated(*pod));
   const ReviewedJob* old_job = old_job_in(review);
   if (job != nullptr && old_job != nullptr) return waits_with_us(*old_job) || joins_queue(review);
   const ReviewedPod* old_pod = old_pod_in(review);
-  return pod != nullptr && old_pod != nullptr && !pod->pod.owner && old_pod->pod.our_gate &&
-         !old_pod->pod.bound();
+  return pod != nullptr && old_pod != nullptr && (!pod->pod.owner || pod->pod.owner_gang) &&
+         old_pod->pod.our_gate && !old_pod->pod.bound();
 }
 
 bool may_write_our_keys(const AdmissionReview& review, const AdmissionFacts& facts) {

@@ -43,6 +43,13 @@ bool is_gated(const ReviewedPod& pod);
 // and nothing else; no rule of a queue applies to it.
 bool is_gated_launcher(const ReviewedPod& pod);
 
+// A Job whose pods are gated as part of a gang, a JobSet's: it is neither suspended nor changed,
+// and has the class and the queue of its pods. What has begun, its controller goes on with.
+bool is_of_gang(const ReviewedJob& job);
+
+// Made by a controller of gangs, of a template that people wrote once.
+bool is_of_gang(const AdmissionReview& review);
+
 // A Job that was admitted before: its template carries Slackline's label.
 bool was_admitted(const ReviewedJob& job);
 
@@ -53,11 +60,12 @@ bool waits_with_us(const ReviewedJob& job);
 bool is_in_care(const ReviewedJob& job);
 
 // True if the rules of Slackline's queues apply to the object: if it is queued or gated at its
-// creation, is a Job whose template carries Slackline's label, or, on an update, was managed before
-// or is afterwards.
+// creation, is a Job of a gang or one whose template carries Slackline's label, or, on an update,
+// was managed before or is afterwards.
 bool is_judged(const AdmissionReview& review);
 
-// A Job in Slackline's queue, or a bare pod behind its gate: now, or once it is created.
+// A Job in Slackline's queue, a bare pod behind its gate, or a part of a gang whose pods are there:
+// now, or once it is created.
 bool waits_in_queue(const AdmissionReview& review);
 
 // We ourselves; for pods also the controllers that copy a template, which was checked.

@@ -21,16 +21,20 @@
 
 namespace slackline::control {
 
-// A task that waits in a queue: a Job, a bare pod, or a labelled gang of bare pods.
+// A task that waits in a queue: a Job, a bare pod, a labelled gang of bare pods, or one that a
+// controller makes.
 struct WaitingTask {
-  std::string kind;  // "Job", "Pod" or "Gang"
+  std::string kind;  // "Job", "Pod", "Gang" or that of the gang's controller
   ObjectKey key;
+
+  bool is_gang() const { return kind != "Job" && kind != "Pod"; }
 
   friend auto operator<=>(const WaitingTask&, const WaitingTask&) = default;
 };
 
-// For a pod without a controller.
-WaitingTask task_of_bare_pod(const Pod& pod);
+// For a Job, and for a pod without a controller or of one that makes gangs.
+WaitingTask waiting_task_of(const Job& job);
+WaitingTask waiting_task_of(const Pod& pod);
 
 class RecentAdmissions {
  public:
@@ -45,10 +49,11 @@ class RecentAdmissions {
     const QueueRulebook& rules;
   };
 
-  // Tasks of the account that wait: Jobs with GPUs that Slackline suspended, and bare pods behind
-  // its gate, in the snapshot, and what was admitted since. `except` is not counted.
+  // Tasks of the account that wait: Jobs with GPUs that Slackline suspended, and bare pods and
+  // gangs behind its gate, in the snapshot, and what was admitted since. `asking` is not counted. 0
+  // where it is a gang that is there already: half a gang is of no use, so its other pods may come.
   std::int64_t waiting_in(const Account& account, const ClusterSnapshot& snapshot,
-                          const WaitingTask& except, double now_steady_s);
+                          const WaitingTask& asking, double now_steady_s);
 
   // `moved`: it was there before, in another queue.
   void note(const std::string& account, const WaitingTask& task, bool moved, double now_steady_s);

@@ -44,9 +44,9 @@ UseRight may_use(Rights& rights, const AdmissionReview& review, std::string reso
 WaitingTask task_in(const AdmissionReview& review) {
   const ReviewedPod* pod = pod_in(review);
   const ReviewedJob* job = job_in(review);
-  WaitingTask task = pod != nullptr
-                         ? task_of_bare_pod(pod->pod)
-                         : WaitingTask{"Job", job != nullptr ? job->job.key : ObjectKey()};
+  WaitingTask task = pod != nullptr   ? waiting_task_of(pod->pod)
+                     : job != nullptr ? waiting_task_of(job->job)
+                                      : WaitingTask{"Job", ObjectKey()};
   task.key.ns = review.ns;
   return task;
 }

@@ -166,6 +166,55 @@ TEST_F(AdmissionCareTest, WhatIsAdmittedIsSigned) {
   EXPECT_FALSE(mutate(text).changes.admitted);
 }
 
+// The Job controller makes its pods: whoever makes the Job is asked.
+TEST_F(AdmissionCareTest, TheJobOfAJobSetHasTheProofOfItsPods) {
+  const auto of_set = [](const std::string& pairs) {
+    ReviewText text;
+    text.user = "system:serviceaccount:jobset-system:jobset-controller-manager";
+    text.metadata = R"("ownerReferences":[{"apiVersion":"jobset.x-k8s.io/v1alpha2",)"
+                    R"("kind":"JobSet","name":"llm","uid":"1","controller":true}])";
+    text.template_metadata = annotations(pairs);
+    return text;
+  };
+  const ReviewText urgent = of_set(kUrgent);
+  EXPECT_TRUE(asks_for_urgent(decoded(test::job_review_text(urgent)), facts));
+  facts.urgent = UseRight::kDenied;
+  EXPECT_THAT(refusal(urgent), HasSubstr("UrgentNotAllowed"));
+  facts.urgent = UseRight::kGranted;
+  EXPECT_EQ(refusal(urgent), "allowed");
+  AdmissionChanges changes = mutate(urgent).changes;
+  ASSERT_TRUE(changes.admitted);
+  EXPECT_EQ(changes.admitted->qos_class, QosClass::kUrgent);
+  changes.admitted.reset();
+  EXPECT_EQ(changes, AdmissionChanges()) << "its controller alone says when it runs";
+  EXPECT_EQ(refusal(of_set(R"("slackline.dev/deadline":"2020-01-01T00:00:00Z")")), "allowed")
+      << "it is made again from the same template";
+  ReviewText of_another = urgent;
+  of_another.metadata = R"("ownerReferences":[{"apiVersion":"x/v1","kind":"TrialSet",)"
+                        R"("name":"llm","uid":"1","controller":true}])";
+  EXPECT_EQ(mutate(of_another).changes, AdmissionChanges());
+}
+
+TEST_F(AdmissionCareTest, WhatAControllerOfKubernetesCopiesTakesNoConfiguredQueue) {
+  QueueRulebook queues;
+  queues.named["vision"].shares = {{"K80", {8, 0}}};
+  facts.queues = &queues;
+  facts.queue = UseRight::kGranted;
+  const auto in_queue = [](const std::string& queue) {
+    ReviewText text;
+    text.user = "system:serviceaccount:kube-system:statefulset-controller";
+    text.metadata = R"("labels":{"leaderworkerset.sigs.k8s.io/name":"vllm",)"
+                    R"("leaderworkerset.sigs.k8s.io/group-index":"0","slackline.dev/queue":")" +
+                    queue +
+                    R"("},"ownerReferences":[{"apiVersion":"apps/v1",)"
+                    R"("kind":"StatefulSet","name":"vllm","uid":"1","controller":true}])";
+    return text;
+  };
+  EXPECT_TRUE(mutate_pod(in_queue("vision")).changes.gate);
+  EXPECT_FALSE(mutate_pod(in_queue("vision")).changes.admitted) << "nobody was asked";
+  EXPECT_TRUE(mutate_pod(in_queue("a-tag")).changes.admitted);
+}
+
 TEST_F(AdmissionCareTest, OurOwnProofPassesAndIsNotWrittenTwice) {
   const ReviewText text = job(proof(QosClass::kNormal, "team-a"));
   EXPECT_EQ(refusal(text), "allowed");

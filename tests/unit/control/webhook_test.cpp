@@ -265,6 +265,126 @@ TEST_F(WebhookTest, ALabelledGangOfBarePodsIsOneTask) {
   EXPECT_EQ(reason(member("b-0", "b")), "QueueFull");
 }
 
+class WebhookGangsTest : public WebhookTest {
+ protected:
+  static std::string owned_by(const std::string& version, const std::string& kind,
+                              const std::string& name) {
+    return R"("ownerReferences":[{"apiVersion":")" + version + R"(","kind":")" + kind +
+           R"(","name":")" + name + R"(","uid":"1","controller":true}])";
+  }
+  static AdmissionReview pod(const std::string& name, const std::string& metadata,
+                             const std::string& user = "system:serviceaccount:kubeflow:op") {
+    ReviewText text;
+    text.user = user;
+    text.metadata = metadata;
+    AdmissionReview out =
+        wire::decode_admission(test::pod_review_text(text), default_gpu_catalog()).value();
+    std::get<ReviewedPod>(out.object).pod.key.name = name;
+    return out;
+  }
+  static AdmissionReview torch(const std::string& name, const std::string& gang) {
+    return pod(name, owned_by("kubeflow.org/v1", "PyTorchJob", gang));
+  }
+  static AdmissionReview of_set(const std::string& name, const std::string& set) {
+    ReviewText text;
+    text.metadata = owned_by("jobset.x-k8s.io/v1alpha2", "JobSet", set);
+    AdmissionReview out = review(text);
+    std::get<ReviewedJob>(out.object).job.key.name = name;
+    return out;
+  }
+  static Pod shown(const std::string& name, const std::string& kind, const std::string& gang) {
+    Pod pod = test::a_pod("team-a/" + name).gpus(1).managed().gated().owned_by(kind, gang).build();
+    OwnerGang made;
+    made.kind = kind;
+    made.name = gang;
+    pod.owner_gang = std::make_shared<const OwnerGang>(made);
+    return pod;
+  }
+};
+
+TEST_F(WebhookGangsTest, AGangCountsOnceAndIsNeverRefusedByHalves) {
+  EXPECT_EQ(reason(torch("t1-0", "t1")), "");
+  EXPECT_EQ(reason(torch("t2-0", "t2")), "");
+  EXPECT_EQ(reason(torch("t3-0", "t3")), "QueueFull") << "its controller tries again later";
+  EXPECT_EQ(reason(named("a-job")), "QueueFull");
+  EXPECT_EQ(reason(torch("t1-1", "t1")), "") << "part of what is there";
+  source.show(test::a_cluster()
+                  .add(shown("t1-0", "PyTorchJob", "t1"))
+                  .add(shown("t1-1", "PyTorchJob", "t1"))
+                  .add(shown("t2-0", "PyTorchJob", "t2"))
+                  .build());
+  clock.advance(60);
+  EXPECT_EQ(reason(torch("t3-0", "t3")), "QueueFull");
+  EXPECT_EQ(reason(torch("t1-2", "t1")), "");
+  Pod runs = shown("t1-0", "PyTorchJob", "t1");
+  runs.node = NodeName("n");
+  runs.gated = runs.our_gate = false;
+  source.show(test::a_cluster()
+                  .with(test::a_node("n").of("T4", 4))
+                  .add(runs)
+                  .add(shown("t2-0", "PyTorchJob", "t2"))
+                  .with(test::a_job("team-a/waits").gpus(1).waiting())
+                  .build());
+  EXPECT_EQ(reason(torch("t1-1", "t1")), "") << "it replaces a lost one";
+  EXPECT_EQ(reason(torch("t4-0", "t4")), "QueueFull");
+}
+
+TEST_F(WebhookGangsTest, AJobSetIsCountedByItsJobs) {
+  limit_queues(1);
+  EXPECT_EQ(reason(of_set("s1-a-0", "s1")), "");
+  EXPECT_EQ(reason(of_set("s1-b-0", "s1")), "");
+  EXPECT_EQ(reason(of_set("s2-a-0", "s2")), "QueueFull");
+  Pod of_job = shown("s1-a-0-0", "JobSet", "s1");
+  of_job.owner = OwnerRef{"Job", "s1-a-0", Uid("job")};
+  source.show(test::a_cluster().add(of_job).build());
+  clock.advance(60);
+  EXPECT_EQ(reason(of_set("s2-a-0", "s2")), "QueueFull");
+  const std::string set = R"("labels":{"jobset.sigs.k8s.io/jobset-name":"s2"},)";
+  EXPECT_EQ(reason(pod("s2-a-0-0", set + owned_by("batch/v1", "Job", "s2-a-0"),
+                       "system:serviceaccount:kube-system:job-controller")),
+            "")
+      << "its Job was counted";
+}
+
+TEST_F(WebhookGangsTest, AGroupThatTheStatefulSetControllerMakesCountsToo) {
+  limit_queues(1);
+  const auto leader = [](const std::string& number) {
+    return pod("vllm-" + number,
+               R"("labels":{"leaderworkerset.sigs.k8s.io/name":"vllm",)"
+               R"("leaderworkerset.sigs.k8s.io/group-index":")" +
+                   number + R"("},)" + owned_by("apps/v1", "StatefulSet", "vllm"),
+               "system:serviceaccount:kube-system:statefulset-controller");
+  };
+  EXPECT_EQ(reason(leader("0")), "");
+  EXPECT_EQ(reason(leader("1")), "QueueFull");
+}
+
+TEST_F(WebhookGangsTest, AGangMovesIntoAQueueWithRoomOnly) {
+  Settings now;
+  now.queues.named["vision"].max_pending = 1;
+  settings.set(now);
+  reviewer.answer = true;
+  source.show(test::a_cluster()
+                  .add(shown("t1-0", "PyTorchJob", "t1"))
+                  .with([] {
+                    auto job = test::a_job("team-a/waits").gpus(1).waiting();
+                    job.intent().queue = "vision";
+                    return job;
+                  }())
+                  .build());
+  ReviewText text;
+  const std::string owner =
+      R"("slackline.dev/managed":"true"},)" + owned_by("kubeflow.org/v1", "PyTorchJob", "t1");
+  text.pod_spec = R"("schedulingGates":[{"name":"slackline.dev/queue"}])";
+  text.metadata = R"("labels":{)" + owner;
+  text.old_object = test::pod_text(text);
+  text.operation = "UPDATE";
+  text.metadata = R"("labels":{"slackline.dev/queue":"vision",)" + owner;
+  EXPECT_EQ(
+      reason(wire::decode_admission(test::pod_review_text(text), default_gpu_catalog()).value()),
+      "QueueFull");
+}
+
 TEST_F(WebhookTest, AFloodOfQuestionsForARightIsRated) {
   const auto ask = [&](int i, const std::string& ns) {
     AdmissionReview out = urgent();
