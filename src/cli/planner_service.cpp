@@ -15,13 +15,6 @@ cluster::LeaseOptions lease_options(const config::PlannerSettings& planner) {
   return options;
 }
 
-// Beside the Lease: replicas that share that share it.
-ObjectKey stop_book_key(const config::PlannerSettings& planner) {
-  ObjectKey key = key_of(planner.lease);
-  key.name += "-stops";
-  return key;
-}
-
 }  // namespace
 
 std::unique_ptr<PlannerService> PlannerService::make(
@@ -47,7 +40,7 @@ std::unique_ptr<PlannerService> PlannerService::make(
   parts.election_ =
       std::make_unique<cluster::LeaderElection>(api, lease_options(configuration.planner), wake);
   options.leader = [&parts] { return parts.election_->holder(); };
-  parts.stop_store_ = cluster::make_stop_store(api, stop_book_key(configuration.planner));
+  parts.stop_store_ = cluster::make_stop_store(api, stop_book_key(configuration.planner.lease));
   parts.stops_ = std::make_unique<control::StopLedger>(*parts.stop_store_, metrics, system_clock());
   options.stops = parts.stops_.get();
   parts.actuator_ = std::make_unique<control::Actuator>(writer, metrics, wake, system_clock());

@@ -12,7 +12,7 @@ import unittest
 from support.controlplane import KUBERNETES, MINOR, ROOT, ControlPlane
 from support.daemon import slackline
 from support.helm import CHART, helm, rendered
-from support.installation import SYSTEM, Installation, webhook_manifests
+from support.installation import SYSTEM, Installation, PodInstallation, webhook_manifests
 from support.objects import MANAGED, TEAM, gpu_job
 
 RUNBOOKS = "https://slackline.example/docs/ALERTS.md"
@@ -221,7 +221,7 @@ class ChartTest(unittest.TestCase):
     def test_in_the_pod_nobody_else_reaches_the_extender(self):
         for name in ("pod", "pod-given", "pod-cert-manager"):
             with self.subTest(name):
-                text = rendered(RENDERINGS[name], "gpus")
+                text = rendered(RENDERINGS[name], "gpus", "--no-hooks")
                 spoken = {line.partition("#")[0].strip() for line in text.splitlines() if "8181" in line}
                 self.assertEqual(spoken, {"address: 127.0.0.1:8181", "- urlPrefix: http://127.0.0.1:8181/v1/extender"})
                 self.assertNotIn("slackline-extender", text, "no certificate, no authority, no Secret of either")
@@ -336,9 +336,9 @@ class HelmTest(unittest.TestCase):
         notes = self.helm("get", "notes", "slackline")
         self.assertIn("runs in shadow mode", notes)
 
-        self.helm("uninstall", "slackline")
-        made = {f"secret/slackline-{each}" for each in ("api-tls", "extender-tls", "plan-key", "webhook-tls")}
-        self.assertEqual(set(self.left("slackline").split()), made, "helm knows nothing of them")
+        (status, said), (code, words) = installed.helm_uninstall()
+        self.assertEqual((status, code), (0, 0), said + words)
+        self.assertEqual(self.left("slackline"), "", "also what helm knows nothing of")
         kept = self.left("gpu-scheduler")
         self.assertIn("deployment.apps/gpu-scheduler\n", kept)
         self.assertIn("secret/slackline-extender-client\n", kept)
@@ -360,14 +360,13 @@ class HelmTest(unittest.TestCase):
         self.assertEqual(cluster.kubectl(*where), SYSTEM)
         self.assertIn("deployment.apps/gpu-scheduler\n", self.left("gpu-scheduler"))
         notes = self.helm("get", "notes", "slackline")
-        *after, moved = [each.split() for each in re.findall(r"^ *kubectl (.*delete .*)$", notes, re.MULTILINE)]
-        cluster.kubectl(*moved)
+        (moved,) = re.findall(r"^ *kubectl (.*delete .*)$", notes, re.MULTILINE)
+        cluster.kubectl(*moved.split())
         self.assertNotIn("deployment.apps", self.left("gpu-scheduler"))
         self.helm("upgrade", "slackline", CHART, "--reset-then-reuse-values", "--set", "mode=active")
         self.assertIn("secret/gpu-scheduler-token\n", self.left("gpu-scheduler"))
-        self.helm("uninstall", "slackline")
-        for command in after:
-            cluster.kubectl(*command, "--ignore-not-found")
+        (status, said), (code, words) = PodInstallation(cluster).helm_uninstall()
+        self.assertEqual((status, code), (0, 0), said + words)
         self.assertEqual(self.left("gpu-scheduler") + self.left("slackline"), "")
 
     def webhooks(self):

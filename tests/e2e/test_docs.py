@@ -11,7 +11,7 @@ import time
 import unittest
 
 from support.controlplane import BINARIES, ROOT, ControlPlane
-from support.daemon import slackline, slackline_binary
+from support.daemon import slackline_binary
 from support.installation import SYSTEM, Installation
 from support.objects import TEAM, gpu_job, gpu_node, node_of
 
@@ -74,9 +74,11 @@ class Page:
         self.installed.run()
         self.installed.wait_active(TEAM)
 
-    def release(self):
-        """What the Job of deploy/remove does."""
-        slackline("release", "--kubeconfig", self.installed.release_kubeconfig())
+    def remove(self):
+        """What the Job of deploy/remove does, and a kubelet with the pods that it ends."""
+        assert self.installed.daemon.stop() == 0
+        code, said = self.installed.run_remove_job()
+        assert code == 0, said
 
 
 class DocsTest(unittest.TestCase):
@@ -114,8 +116,7 @@ class DocsTest(unittest.TestCase):
         travels.installed = page.installed
         self.assertIn("gates= nominated= node=slackline-worker", travels.do("get pods"))
         travels.do()
-        page.do("scale statefulset", lambda: self.assertEqual(page.installed.daemon.stop(), 0))
-        page.do("apply -k deploy/remove", page.release)
+        page.do("apply -k deploy/remove", page.remove)
         page.do()
         self.assertIsNone(self.cluster.get("namespace", None, SYSTEM))
         left = self.cluster.kubectl("get", "deployments,configmaps", "-n", "kube-system", "-o", "name")
@@ -141,9 +142,8 @@ class DocsTest(unittest.TestCase):
         self.cluster.kubectl("delete", "job", "first", "-n", TEAM)
         self.wait_bound("second")
         page.do("rollout restart", page.installed.restart)
-        page.do("scale statefulset", lambda: self.assertEqual(page.installed.daemon.stop(), 0))
-        page.do("apply -k deploy/remove", page.release)
-        page.do("delete -k")
+        page.do("apply -k deploy/remove", page.remove)
+        page.do("delete -k deploy/base")
         self.cluster.kubectl("apply", "-k", ROOT / BASE)
         page.installed.run()
         before = page.installed.trust()

@@ -26,7 +26,6 @@ class HandsTest(QueuedCase):
         self.wait_reason("mine", "HeldByUser")
         template = self.job("mine")["spec"]["template"]
         self.assertEqual(template["metadata"]["labels"]["slackline.dev/managed"], "true")
-        self.assertEqual(template["spec"]["schedulerName"], "gpu-scheduler")
         self.resume("mine")
         self.assertIs(self.job("mine")["spec"]["suspend"], True, "it waits for its turn")
         self.wait_reason("mine", "WaitsItsTurn")

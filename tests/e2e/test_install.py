@@ -8,8 +8,8 @@ import unittest
 
 from support.controlplane import DAEMON_USER, ROOT, ControlPlane
 from support.daemon import slackline, slackline_binary
-from support.helm import CHART, helm, rendered
-from support.installation import SYSTEM, Installation, PodInstallation, documents, parsed
+from support.helm import rendered
+from support.installation import SYSTEM, Installation, PodInstallation, documents, install_in_pods, parsed
 from support.objects import MANAGED, TEAM, gpu_job, gpu_pod, name_of, node_of
 
 BASE = ROOT / "deploy/base"
@@ -178,7 +178,7 @@ class InstallTest(unittest.TestCase):
         remote = policies.pop("slackline-api")
         (daemons,) = [each["spec"]["template"] for each in base if each["kind"] == "StatefulSet"]
         (cron,) = [each["spec"]["jobTemplate"]["spec"] for each in base if each["kind"] == "CronJob"]
-        (job,) = documents(self.cluster, REMOVE)
+        job = self.remove_job()
         pods = {"slackline": [daemons], RELEASE: [cron["template"], job["spec"]["template"]]}
         self.assertEqual(policies.keys(), pods.keys())
         for name in pods:
@@ -208,7 +208,7 @@ class InstallTest(unittest.TestCase):
         base = documents(self.cluster, BASE)
         (quota,) = [each["spec"] for each in base if each["kind"] == "ResourceQuota"]
         (allowed,) = quota["scopeSelector"]["matchExpressions"]
-        for each in base + documents(self.cluster, REMOVE):
+        for each in [*base, self.remove_job()]:
             spec = each.get("spec", {})
             template = spec.get("jobTemplate", {}).get("spec", spec).get("template")
             if template:
@@ -231,6 +231,10 @@ class InstallTest(unittest.TestCase):
                 self.assertIn(port["targetPort"], ports | {8443, 8183})
 
     # ---- words the tests are written in --------------------------------------------------------
+
+    def remove_job(self):
+        (job,) = [each for each in documents(self.cluster, REMOVE) if each["kind"] == "Job"]
+        return job
 
     def daemon_audit(self):
         return audit_of(self.cluster, DAEMON_USER)
@@ -287,21 +291,6 @@ def right_of(verb, what):
 
 
 NEIGHBOUR = f"system:serviceaccount:{SYSTEM}:gpu-scheduler"  # kube-scheduler in Slackline's pods
-
-
-def install_in_pods(cluster):
-    cluster.add_gpu_nodes(2, 4, "K80", prefix="k80")
-    status, said = helm(
-        "install", "slackline", CHART, "-n", SYSTEM, "--create-namespace", "--set", "mode=active",
-        "--set", "kubeScheduler.tag=v1.36.3", "--set", "kubeScheduler.form=pod",
-        kubeconfig=cluster.pki_kubeconfig("admin"),
-    )  # fmt: skip
-    assert status == 0, said
-    cluster.add_namespace(TEAM, MANAGED)
-    installed = PodInstallation(cluster)
-    installed.run()
-    installed.wait_active(TEAM)
-    return installed
 
 
 class PodFormTest(unittest.TestCase):
@@ -383,7 +372,7 @@ class PodFormTest(unittest.TestCase):
             self.assertEqual(status, allowed, said)
 
     def test_its_rights_are_no_more_than_beside(self):
-        inside = parsed(self.cluster, rendered("mode: active\nkubeScheduler: {form: pod}"))
+        inside = parsed(self.cluster, rendered("mode: active\nkubeScheduler: {form: pod}", SYSTEM, "--no-hooks"))
         beside = documents(self.cluster, BASE) + documents(self.cluster, BESIDE)
         self.assertLessEqual(rights_in(inside, "slackline"), rights_in(beside, "slackline"))
         self.assertEqual(rights_in(inside, "slackline-release"), rights_in(beside, "slackline-release"))
@@ -469,7 +458,7 @@ class WayBackTest(unittest.TestCase):
             if each.get("responseStatus", {}).get("code") == 403
         ]
         self.assertEqual(refused, [])
-        granted = granted_to(self.cluster, RELEASE)
+        granted = granted_to(self.cluster, RELEASE) | rights_in(documents(self.cluster, REMOVE), RELEASE)
         self.assertEqual(sorted(used_by(self.cluster, user) - granted), [])
         seldom = {"get leases.coordination.k8s.io", "patch pods/status"}  # the CronJob; nominations
         seldom |= {each for each in granted if each.startswith("list ")}  # a watch may begin with the list
@@ -478,14 +467,15 @@ class WayBackTest(unittest.TestCase):
     def test_removed_nothing_of_ours_is_in_the_way(self):
         installed, cluster = self.installed, self.cluster
         cluster.apply([gpu_pod("bare", namespace=TEAM)])
-        self.assertEqual(installed.daemon.stop(), 0)  # what scaling to zero does
-        (job,) = documents(cluster, REMOVE)
-        pod = job["spec"]["template"]["spec"]
-        self.assertEqual(pod["serviceAccountName"], RELEASE)
-        said = slackline(*pod["containers"][0]["args"], "--kubeconfig", installed.release_kubeconfig())
+        self.assertEqual(installed.daemon.stop(), 0)  # what a kubelet does when there are to be no replicas
+        cluster.kubectl("apply", "--validate=strict", "-k", REMOVE)
+        code, said = installed.run_remove_job()
+        self.assertEqual(code, 0, said)
         self.assertIn("released 2 Jobs", said)
+        self.assertEqual(cluster.get("statefulset", SYSTEM, "slackline")["spec"]["replicas"], 0)
         self.rights_of_release_are_those_that_are_used()
-        cluster.kubectl("delete", "-k", BASE, "--wait=false")
+        cluster.kubectl("delete", "-k", REMOVE)
+        cluster.kubectl("delete", "-k", BASE, "--ignore-not-found", "--wait=false")
         cluster.wait(lambda: not cluster.get("namespace", None, SYSTEM), 60, "the namespace to go")
         left = cluster.kubectl(
             "get", "clusterroles,clusterrolebindings,mutatingwebhookconfigurations,"

@@ -90,7 +90,7 @@ class WebhookTest(unittest.TestCase):
         self.assertAlmostEqual(promised, 6 * 3600, delta=10)
         template = job["spec"]["template"]
         self.assertEqual(template["metadata"]["labels"]["slackline.dev/managed"], "true")
-        self.assertEqual(template["spec"]["schedulerName"], "gpu-scheduler")
+        self.assertEqual(template["spec"]["schedulerName"], "default-scheduler", "its pods are given theirs")
         self.assertNotIn("schedulingGates", template["spec"])
 
     def test_disruptions_do_not_count_as_failures_unless_the_job_says_so(self):

@@ -4,11 +4,13 @@ import base64
 import json
 import os
 import re
+import subprocess
 import threading
 
 from support.controlplane import ROOT
 from support.daemon import Daemon, slackline_binary
-from support.objects import gpu_job, name_of
+from support.helm import CHART, helm
+from support.objects import MANAGED, TEAM, gpu_job, name_of, phase_of
 from support.process import Process, free_ports
 
 SYSTEM = "slackline-system"
@@ -190,6 +192,50 @@ class Installation:
         """Of the account that `slackline release` has."""
         return self.cluster.service_account_kubeconfig(SYSTEM, "slackline-release")
 
+    def release(self, *arguments):
+        """`slackline release` with the account that its pods have: (exit code, what it said)."""
+        done = subprocess.run(
+            [slackline_binary(), *arguments, "--kubeconfig", self.release_kubeconfig()],
+            text=True, capture_output=True, check=False,
+        )  # fmt: skip
+        return done.returncode, done.stdout + done.stderr
+
+    def run_remove_job(self):
+        """The Job slackline-remove, as a kubelet runs its pod: (exit code, what it said)."""
+        cluster = self.cluster
+
+        def pending():  # and not of an attempt before
+            return [
+                pod
+                for pod in cluster.pods_of("slackline-remove", SYSTEM)
+                if phase_of(pod) not in ("Succeeded", "Failed")
+            ]
+
+        (pod,) = cluster.wait(pending, 30, "the pod that removes Slackline")
+        assert pod["spec"]["serviceAccountName"] == "slackline-release"
+        (container,) = pod["spec"]["containers"]
+        code, said = self.release(*container["args"])
+        state = {"terminated": {"exitCode": code, "reason": "Completed" if code == 0 else "Error"}}
+        told = {"name": container["name"], "image": "i", "imageID": "", "ready": False, "restartCount": 0}
+        status = {"phase": "Succeeded" if code == 0 else "Failed", "containerStatuses": [{**told, "state": state}]}
+        path = f"{cluster.collection('pod', SYSTEM)}/{name_of(pod)}/status"
+        answer = cluster.request("PATCH", path, {"status": status})
+        assert answer[0] == 200, answer
+        return code, said
+
+    def helm_uninstall(self):
+        """((helm's exit status, its words), the same of its hook)."""
+        told = []
+        command = ("uninstall", "slackline", "-n", SYSTEM, "--timeout", "100s")
+        admin = self.cluster.pki_kubeconfig("admin")
+        running = threading.Thread(target=lambda: told.append(helm(*command, kubeconfig=admin)))
+        running.start()
+        try:
+            hook = self.run_remove_job()
+        finally:
+            running.join()
+        return told[0], hook
+
     def restart(self):
         """What a rollout does: the daemon begins again, on the configuration as it is now."""
         assert self.daemon.stop() == 0
@@ -312,3 +358,19 @@ class PodInstallation(Installation):
         if "items" in volume:
             return {each["path"]: data[each["key"]] for each in volume["items"]}
         return data
+
+
+def install_in_pods(cluster):
+    """The chart's form `pod`, in active mode, with its first replica."""
+    cluster.add_gpu_nodes(2, 4, "K80", prefix="k80")
+    status, said = helm(
+        "install", "slackline", CHART, "-n", SYSTEM, "--create-namespace", "--set", "mode=active",
+        "--set", "kubeScheduler.tag=v1.36.3", "--set", "kubeScheduler.form=pod",
+        kubeconfig=cluster.pki_kubeconfig("admin"),
+    )  # fmt: skip
+    assert status == 0, said
+    cluster.add_namespace(TEAM, MANAGED)
+    installed = PodInstallation(cluster)
+    installed.run()
+    installed.wait_active(TEAM)
+    return installed

@@ -34,8 +34,13 @@ Result<std::vector<OwnWrite>> find_held_back(const cluster::ClusterSource& sourc
   return not_listed(source, timeout_s);
 }
 
+ReturnRound return_as_stock(const ClusterSnapshot& snapshot) {
+  return {core::return_to_scheduler(snapshot)};
+}
+
 Result<Released> return_all(const cluster::ClusterSource& source, cluster::ClusterWriter& writer,
-                            obs::MetricsRegistry& metrics, const Clock& clock, double timeout_s) {
+                            obs::MetricsRegistry& metrics, const Clock& clock, double timeout_s,
+                            const DecideReturn& decide) {
   Actuator actuator(writer, metrics, [] {}, clock);
   actuator.start();
   std::set<ObjectKey> jobs;
@@ -47,16 +52,16 @@ Result<Released> return_all(const cluster::ClusterSource& source, cluster::Clust
     std::this_thread::sleep_for(kRound);
     const double now_s = clock.steady_s();
     const SnapshotPtr snapshot = source.snapshot();
-    std::vector<OwnWrite> writes;
-    if (snapshot->synced) writes = core::return_to_scheduler(*actuator.overlaid(snapshot).snapshot);
-    left = writes.size();
+    ReturnRound round;
+    if (snapshot->synced) round = decide(*actuator.overlaid(snapshot).snapshot);
+    left = round.writes.size() + round.under_way;
     if (left > 0 || !snapshot->synced)
       busy_s = now_s;
     else if (now_s >= busy_s + kQuiet_s)
       return Released{jobs.size(), pods.size()};
-    for (const OwnWrite& write : writes)
+    for (const OwnWrite& write : round.writes)
       (write.of_job() ? jobs : pods).insert(write.target.key);
-    actuator.perform(std::move(writes));
+    actuator.perform(std::move(round.writes));
   }
   if (!source.snapshot()->synced) return not_listed(source, timeout_s);
   return fail(ErrorCode::kTimeout,

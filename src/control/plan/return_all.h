@@ -5,6 +5,7 @@
 // pods of Jobs that were unsuspended may appear gated.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "cluster/watch/source.h"
@@ -25,8 +26,19 @@ struct Released {
 Result<std::vector<OwnWrite>> find_held_back(const cluster::ClusterSource& source,
                                              const Clock& clock, double timeout_s);
 
+// What is to be written now, and what still changes without a write of ours.
+struct ReturnRound {
+  std::vector<OwnWrite> writes{};
+  std::size_t under_way = 0;
+};
+using DecideReturn = std::function<ReturnRound(const ClusterSnapshot&)>;
+
+// core::return_to_scheduler().
+ReturnRound return_as_stock(const ClusterSnapshot& snapshot);
+
 // `source` is started. kUnavailable: not synced in time; kTimeout: not done; to be run again.
 Result<Released> return_all(const cluster::ClusterSource& source, cluster::ClusterWriter& writer,
-                            obs::MetricsRegistry& metrics, const Clock& clock, double timeout_s);
+                            obs::MetricsRegistry& metrics, const Clock& clock, double timeout_s,
+                            const DecideReturn& decide = return_as_stock);
 
 }  // namespace slackline::control

@@ -123,6 +123,7 @@ struct EventWriter {
   std::optional<EventText> operator()(const ClearPlan&) const { return unplanned(decision); }
   std::optional<EventText> operator()(const UnplanPod&) const { return unplanned(decision); }
   std::optional<EventText> operator()(const SuspendJob&) const {
+    if (decision.reason.empty()) return std::nullopt;
     const ReasonFact* fact = find_reason(decision.reason);
     return EventText{true, decision.reason,
                      format("{}; suspended again, it waits in the queue and backs off for a while",

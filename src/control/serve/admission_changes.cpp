@@ -82,7 +82,6 @@ AdmissionChanges desired_for_new(const ReviewedJob& job, const AdmissionFacts& f
   if (!is_held_by_user(job)) hold_in_queue(desired);
   set_deadline(desired.annotations, intent, job.job.pod_requests, &job.job, facts);
   set(desired.template_labels, contract::kManagedLabel, "true");
-  desired.scheduler_name = facts.scheduler_name;
   desired.ignore_disruptions = !intent.own_failure_policy;
   if (shape_is_chosen(intent)) {
     const std::string resource = core::primary_gpu_resource(job.job.pod_requests);

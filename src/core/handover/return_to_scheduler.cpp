@@ -1,6 +1,8 @@
 #include "slackline/core/handover/return_to_scheduler.h"
 
+#include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "notices.h"
@@ -73,6 +75,81 @@ void let_pods_go(const std::vector<PodPtr>& pods, std::vector<OwnWrite>& writes)
   }
 }
 
+// As their annotations say, also where Slackline no longer looks after their namespace.
+std::map<Uid, const Job*> jobs_by_uid(const ClusterSnapshot& snapshot) {
+  std::map<Uid, const Job*> jobs;
+  for (const JobPtr& job : snapshot.jobs)
+    jobs[job->uid] = job.get();
+  for (const GivenUp<Job>& each : snapshot.given_up_jobs)
+    jobs[each.object->uid] = each.object.get();
+  return jobs;
+}
+
+// The pods that wait for one scheduler, and what is to become of them.
+class Leaving {
+ public:
+  Leaving(const ClusterSnapshot& snapshot, const std::string& scheduler, double since_s)
+      : scheduler_(scheduler),
+        since_s_(since_s),
+        jobs_(jobs_by_uid(snapshot)),
+        bound_(bound_by_owner(snapshot)) {
+    leave_.writes = return_to_scheduler(snapshot);
+    for (const OwnWrite& write : leave_.writes)
+      if (write.of_job()) written_.insert(write.target.uid);
+  }
+
+  void judge(const PodPtr& pod) {
+    if (pod->scheduler_name != scheduler_) return;
+    const auto job = pod->owner ? jobs_.find(pod->owner->uid) : jobs_.end();
+    if (job != jobs_.end())
+      judge(*job->second, *pod);
+    else if (!pod->deleting)
+      judge_alone(pod);
+  }
+
+  SchedulerLeave take() {
+    std::erase_if(leave_.writes, [&](const OwnWrite& write) {
+      return write.is<OpenJob>() && emptying_.contains(write.target.uid);
+    });
+    leave_.emptying = emptying_.size();
+    return std::move(leave_);
+  }
+
+ private:
+  void judge(const Job& job, const Pod& pod) {
+    if (job.suspended || job.finished || job.deleting) {
+      if (job.waits_with_us()) emptying_.insert(job.uid);
+      return;
+    }
+    // One write for each object: what it has in hand comes first.
+    if (pod.deleting || written_.contains(job.uid) || !judged_.insert(job.uid).second) return;
+    if (job.scheduler_name == scheduler_)
+      leave_.stay.push_back({job.key, true, StaysWhy::kTemplate});
+    else if (bound_.contains(job.uid))
+      leave_.stay.push_back({job.key, true, StaysWhy::kPartlyRuns});
+    else
+      leave_.writes.push_back(job_write(job, SuspendJob{}));
+  }
+
+  void judge_alone(const PodPtr& pod) {
+    if (!pod->owner)
+      leave_.stay.push_back({pod->key, false, StaysWhy::kBare});
+    else if (pod->owner_gang && pod->created_s < since_s_)
+      leave_.removals.push_back(pod);
+    else
+      leave_.stay.push_back({pod->key, false, StaysWhy::kTemplate});
+  }
+
+  const std::string& scheduler_;
+  const double since_s_;
+  const std::map<Uid, const Job*> jobs_;
+  const std::map<Uid, std::int64_t> bound_;
+  std::set<Uid> written_;
+  std::set<Uid> judged_;
+  std::set<Uid> emptying_;
+  SchedulerLeave leave_;
+};
+
 }  // namespace
 
 std::vector<OwnWrite> return_to_scheduler(const ClusterSnapshot& snapshot) {
@@ -91,6 +168,22 @@ std::vector<OwnWrite> return_given_up(const ClusterSnapshot& snapshot, double no
   let_jobs_go(snapshot, due(snapshot.given_up_jobs, now_steady_s), writes);
   let_pods_go(due(snapshot.given_up_pods, now_steady_s), writes);
   return writes;
+}
+
+SchedulerLeave leave_scheduler(const ClusterSnapshot& snapshot, const std::string& scheduler,
+                               double since_s) {
+  Leaving leaving(snapshot, scheduler, since_s);
+  for (const PodPtr& pod : snapshot.unbound)
+    leaving.judge(pod);
+  return leaving.take();
+}
+
+std::vector<ObjectKey> jobs_naming(const ClusterSnapshot& snapshot, const std::string& scheduler) {
+  std::vector<ObjectKey> keys;
+  for (const JobPtr& job : snapshot.jobs)
+    if (!job->finished && !job->deleting && job->scheduler_name == scheduler)
+      keys.push_back(job->key);
+  return keys;
 }
 
 HeldBack held_back(const ClusterSnapshot& snapshot) {

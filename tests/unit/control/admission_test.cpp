@@ -15,12 +15,12 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::Pair;
 
-TEST_F(AdmissionTest, AManagedJobIsSuspendedLabelledAndGivenItsScheduler) {
+TEST_F(AdmissionTest, AManagedJobIsSuspendedAndLabelled) {
   const AdmissionChanges changes = mutate({}).changes;
   EXPECT_TRUE(changes.suspend);
   EXPECT_THAT(changes.annotations, ElementsAre(Pair("slackline.dev/suspended-by", "slackline")));
   EXPECT_THAT(changes.template_labels, ElementsAre(Pair("slackline.dev/managed", "true")));
-  EXPECT_EQ(changes.scheduler_name, "gpu-scheduler");
+  EXPECT_EQ(changes.scheduler_name, "") << "a template keeps it for good, its pods are given it";
   EXPECT_THAT(changes.env, IsEmpty());
   EXPECT_THAT(changes.template_annotations, IsEmpty());
 }
@@ -40,10 +40,15 @@ TEST_F(AdmissionTest, DisruptionsCountAsNoFailuresUnlessTheJobSaysSo) {
   EXPECT_FALSE(mutate(text).changes.ignore_disruptions) << "the API server would refuse it";
 }
 
-TEST_F(AdmissionTest, AnotherSchedulerStays) {
+TEST_F(AdmissionTest, APodIsGivenItsSchedulerAndAnotherOneStays) {
   ReviewText text;
+  text.user = kJobController;
+  text.metadata =
+      R"("labels":{"slackline.dev/managed":"true"},)"
+      R"("ownerReferences":[{"apiVersion":"batch/v1","kind":"Job","name":"t","uid":"j","controller":true}])";
+  EXPECT_EQ(mutate_pod(text).changes.scheduler_name, "gpu-scheduler");
   text.pod_spec = R"("schedulerName":"volcano")";
-  EXPECT_EQ(mutate(text).changes.scheduler_name, "");
+  EXPECT_EQ(mutate_pod(text).changes.scheduler_name, "");
 }
 
 TEST_F(AdmissionTest, ASecondPassOverOurOwnResultChangesAndRefusesNothing) {

@@ -1,6 +1,8 @@
 // Nothing of ours holds anything back any more; what is somebody else's stays.
 #include "slackline/core/handover/return_to_scheduler.h"
 
+#include <map>
+
 #include <gtest/gtest.h>
 
 #include "support/cluster_builder.h"
@@ -91,6 +93,103 @@ TEST(LetGo, LeavesAPodToWhoeverElseHoldsIt) {
   pod->foreign_gate = true;
   snapshot.unbound.front() = pod;
   EXPECT_TRUE(return_to_scheduler(snapshot).empty());
+}
+
+constexpr const char* kLeaver = "gpu-scheduler";
+
+test::PodBuilder waits_for_it(const std::string& name) {
+  test::PodBuilder pod = a_pod(name);
+  pod.gpus(1).managed().scheduled_by(kLeaver).created(100);
+  return pod;
+}
+
+TEST(LeaveScheduler, AJobWhosePodsAllWaitIsSuspendedAndResumedOnceTheyAreGone) {
+  const Job runs = a_job("gang").of(2).gang().gpus(1).managed().build();
+  const auto first = leave_scheduler(a_cluster()
+                                         .with(a_node("n1"))
+                                         .add(runs)
+                                         .with(waits_for_it("gang-0").of_job("gang").gated())
+                                         .with(waits_for_it("gang-1").of_job("gang").gated())
+                                         .build(),
+                                     kLeaver, 200);
+  ASSERT_EQ(first.writes.size(), 3U) << "two gates, one suspension";
+  EXPECT_TRUE(first.writes.back().is<SuspendJob>());
+  EXPECT_EQ(first.emptying, 0U);
+
+  const Job stopped = a_job("gang").of(2).gang().gpus(1).managed().waiting().build();
+  const auto second = leave_scheduler(
+      a_cluster().add(stopped).with(waits_for_it("gang-1").of_job("gang").deleting()).build(),
+      kLeaver, 200);
+  EXPECT_TRUE(second.writes.empty()) << "resumed now, its controller would keep the pod";
+  EXPECT_EQ(second.emptying, 1U);
+
+  const auto third = leave_scheduler(a_cluster().add(stopped).build(), kLeaver, 200);
+  ASSERT_EQ(third.writes.size(), 1U);
+  EXPECT_TRUE(third.writes.front().is<OpenJob>());
+  EXPECT_EQ(third.emptying, 0U);
+}
+
+TEST(LeaveScheduler, WhatIsInHandComesBeforeTheSuspension) {
+  const auto leave = leave_scheduler(a_cluster()
+                                         .with(a_node("n1"))
+                                         .with(a_job("planned").gpus(1).managed().planned({"n1"}))
+                                         .with(waits_for_it("planned-0").of_job("planned"))
+                                         .build(),
+                                     kLeaver, 200);
+  ASSERT_EQ(leave.writes.size(), 1U) << "one write for each object";
+  EXPECT_TRUE(leave.writes.front().is<OpenJob>()) << "its plan goes first";
+}
+
+TEST(LeaveScheduler, OnlyThePodsOfGangsThatAControllerMakesAreRemovedAndOnlyOnce) {
+  Pod member = waits_for_it("worker-0").owned_by("PyTorchJob", "train").build();
+  member.owner_gang = std::make_shared<const OwnerGang>(OwnerGang{"PyTorchJob", "train", {}, {}});
+  Pod again = member;
+  again.key.name = "worker-1";
+  again.uid = Uid("again");
+  again.created_s = 200;
+  const auto leave =
+      leave_scheduler(a_cluster()
+                          .add(member)
+                          .add(again)
+                          .with(waits_for_it("bare"))
+                          .with(waits_for_it("replica").owned_by("ReplicaSet", "web"))
+                          .with(waits_for_it("ends").owned_by("PyTorchJob", "old").deleting())
+                          .with(a_pod("stock").gpus(1).scheduled_by("default-scheduler"))
+                          .build(),
+                      kLeaver, 200);
+  ASSERT_EQ(leave.removals.size(), 1U);
+  EXPECT_EQ(leave.removals.front()->key.name, "worker-0");
+  std::map<std::string, StaysWhy> stay;
+  for (const StaysBehind& each : leave.stay)
+    stay[each.key.name] = each.why;
+  EXPECT_EQ(stay, (std::map<std::string, StaysWhy>{{"bare", StaysWhy::kBare},
+                                                   {"replica", StaysWhy::kTemplate},
+                                                   {"worker-1", StaysWhy::kTemplate}}));
+}
+
+TEST(LeaveScheduler, NobodyWhoRunsIsSuspendedAndNoJobInVain) {
+  Job names = a_job("names").gpus(1).managed().build();
+  names.scheduler_name = kLeaver;
+  Job over = a_job("over").gpus(1).finished().build();
+  over.scheduler_name = kLeaver;
+  const ClusterSnapshot snapshot =
+      a_cluster()
+          .with(a_node("n1"))
+          .with(a_job("half").of(2).gang().gpus(1).managed())
+          .with(a_pod("half-0").of_job("half").gpus(1).managed().on("n1"))
+          .with(waits_for_it("half-1").of_job("half"))
+          .add(names)
+          .add(over)
+          .with(waits_for_it("names-0").of_job("names"))
+          .build();
+  const auto leave = leave_scheduler(snapshot, kLeaver, 200);
+  EXPECT_TRUE(leave.writes.empty());
+  ASSERT_EQ(leave.stay.size(), 2U);
+  EXPECT_EQ(leave.stay[0].key.name, "half");
+  EXPECT_EQ(leave.stay[0].why, StaysWhy::kPartlyRuns);
+  EXPECT_EQ(leave.stay[1].key.name, "names");
+  EXPECT_EQ(leave.stay[1].why, StaysWhy::kTemplate);
+  EXPECT_EQ(jobs_naming(snapshot, kLeaver), std::vector<ObjectKey>{names.key});
 }
 
 }  // namespace

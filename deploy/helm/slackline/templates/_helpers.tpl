@@ -57,6 +57,11 @@ seccompProfile: {type: RuntimeDefault}
 {{- if or .Values.config (ne .Release.Namespace "slackline-system") }}yes{{ end }}
 {{- end }}
 
+{{/* What `helm uninstall` does first, in this order. */}}
+{{- define "slackline.removeHook" -}}
+{helm.sh/hook: pre-delete, helm.sh/hook-weight: "{{ . }}", helm.sh/hook-delete-policy: "before-hook-creation,hook-succeeded"}
+{{- end }}
+
 {{/* The listeners whose certificates come from Secrets. */}}
 {{- define "slackline.tlsListeners" -}}
 {{- if ne .Values.certificates.source "self" }}webhook api{{ if ne .Values.kubeScheduler.form "pod" }} extender{{ end }}{{ end }}

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "slackline/model/own_write.h"
@@ -20,6 +21,32 @@ namespace slackline::core {
 std::vector<OwnWrite> return_to_scheduler(const ClusterSnapshot& snapshot);
 // Only these last ones, and of them those that are due.
 std::vector<OwnWrite> return_given_up(const ClusterSnapshot& snapshot, double now_steady_s);
+
+// A kube-scheduler goes away. Nobody can change which one a pod names, so a pod that waits for it
+// has to be made anew, and names then what its template says.
+enum class StaysWhy {
+  kTemplate,    // what makes it names that scheduler, too
+  kPartlyRuns,  // other pods of its Job run, which a suspension would end
+  kBare,        // nobody makes it anew
+};
+struct StaysBehind {
+  ObjectKey key;
+  bool is_job = false;
+  StaysWhy why = StaysWhy::kBare;
+};
+struct SchedulerLeave {
+  // Those of return_to_scheduler(), and suspensions of Jobs none of whose pods runs: their
+  // controller removes the pods. Jobs stay suspended until it has.
+  std::vector<OwnWrite> writes{};
+  std::vector<PodPtr> removals{};   // of gangs whose controllers make their pods anew
+  std::size_t emptying = 0;         // Jobs whose pods are still to go
+  std::vector<StaysBehind> stay{};  // for people
+};
+// Pods that were made from `since_s` on, epoch seconds, are not removed once more.
+SchedulerLeave leave_scheduler(const ClusterSnapshot& snapshot, const std::string& scheduler,
+                               double since_s);
+// Unfinished Jobs whose template names it, in the snapshot's order.
+std::vector<ObjectKey> jobs_naming(const ClusterSnapshot& snapshot, const std::string& scheduler);
 
 // What cannot run before somebody acts: our suspended Jobs, and pods behind our gate.
 struct HeldBack {

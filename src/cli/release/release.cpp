@@ -9,6 +9,7 @@
 #include "cli/exit_codes.h"
 #include "cli/numbers.h"
 #include "cli/object_name.h"
+#include "cli/release/final.h"
 #include "cluster/api/api_client.h"
 #include "cluster/api/kube_writer.h"
 #include "cluster/lease/lease_watch.h"
@@ -29,6 +30,9 @@ struct ReleaseOptions {
   std::optional<std::string> older_than;
   double timeout_s = 120;
   bool dry_run = false;
+  bool final = false;
+  bool force = false;
+  std::string scheduler;
 };
 
 constexpr double kLongestVigil_s = 24 * 3600;
@@ -88,14 +92,15 @@ Status show_held_back(const cluster::ClusterSource& source, double timeout_s) {
   return {};
 }
 
-Status release(const ReleaseOptions& options) {
+// The exit code.
+Result<int> release(const ReleaseOptions& options) {
   SLACKLINE_ASSIGN(const config::Configuration configuration, configure_release(options));
   SLACKLINE_ASSIGN(const std::optional<double> limit_s, vigil_s(options));
   SLACKLINE_ASSIGN(const auto api,
                    cluster::connect({.kubeconfig = configuration.cluster.kubeconfig}));
   if (limit_s) {
     SLACKLINE_ASSIGN(const bool lives, planner_lives(configuration.planner.lease, *limit_s, *api));
-    if (lives) return {};
+    if (lives) return 0;
   }
   obs::MetricsRegistry metrics;
   cluster::KubeOptions kube;
@@ -103,12 +108,18 @@ Status release(const ReleaseOptions& options) {
   const auto writer = cluster::make_kube_writer(*api, configuration.gpus);
   const auto source = cluster::make_kube_source(*api, kube, configuration.gpus, metrics, nullptr);
   SLACKLINE_TRY(source->start());
-  if (options.dry_run) return show_held_back(*source, options.timeout_s);
+  if (options.final)
+    return release_for_good({options.scheduler, options.force, options.dry_run, options.timeout_s},
+                            configuration, {*api, *source, *writer, metrics});
+  if (options.dry_run) {
+    SLACKLINE_TRY(show_held_back(*source, options.timeout_s));
+    return 0;
+  }
   SLACKLINE_ASSIGN(
       const control::Released done,
       control::return_all(*source, *writer, metrics, system_clock(), options.timeout_s));
   std::printf("released %zu Jobs and %zu pods\n", done.jobs, done.pods);
-  return {};
+  return 0;
 }
 
 }  // namespace
@@ -122,12 +133,26 @@ void add_release(CLI::App& app, int& exit_code) {
       ->add_option("--config", options->config,
                    "SlacklineConfiguration (YAML) of the daemon: its Lease, kubeconfig and GPUs")
       ->check(CLI::ExistingFile);
+  CLI::Option* final = command->add_flag(
+      "--final", options->final,
+      "Take Slackline away: delete its webhook configurations, keep every replica from planning, "
+      "end the replicas, release all tasks, and delete what Slackline has made");
+  command
+      ->add_option("--with-scheduler", options->scheduler,
+                   "The kube-scheduler that goes, too: unbound pods that name it are made anew")
+      ->needs(final);
+  command
+      ->add_flag("--force", options->force,
+                 "Also if unfinished Jobs name that scheduler in their template, for good")
+      ->needs(final);
   command->add_option(
       "--kubeconfig", options->kubeconfig,
       "Kubeconfig; without one the pod's ServiceAccount, $KUBECONFIG or ~/.kube/config");
-  command->add_option("--if-lease-older-than", options->older_than,
-                      "Watch the planner's Lease for this long, e.g. 5m, at least for its own "
-                      "duration (15 s); end without a write as soon as a planner renews it");
+  command
+      ->add_option("--if-lease-older-than", options->older_than,
+                   "Watch the planner's Lease for this long, e.g. 5m, at least for its own "
+                   "duration (15 s); end without a write as soon as a planner renews it")
+      ->excludes(final);
   command->add_option("--lease", options->lease,
                       "NAMESPACE/NAME of that Lease; without it planner.lease of the "
                       "configuration, by default " +
@@ -138,10 +163,9 @@ void add_release(CLI::App& app, int& exit_code) {
       ->check(in_range(1, 3600))
       ->capture_default_str();
   command->callback([&exit_code, options] {
-    const Status done = release(*options);
-    if (done) return;
-    std::fprintf(stderr, "slackline: %s\n", done.error().message.c_str());
-    exit_code = kFailure;
+    const Result<int> done = release(*options);
+    exit_code = done ? *done : kFailure;
+    if (!done) std::fprintf(stderr, "slackline: %s\n", done.error().message.c_str());
   });
 }
 

@@ -1,0 +1,177 @@
+"""`helm uninstall` of the form pod, with what its hook runs: nothing of Slackline is left, and every Job runs as stock."""
+
+import threading
+import unittest
+
+from test_gangs import KINDS
+
+from support.controlplane import ControlPlane, stock_scheduler_config
+from support.daemon import slackline
+from support.installation import SYSTEM, install_in_pods
+from support.objects import TEAM, gpu_job, gpu_pod, name_of, node_of
+
+
+class UninstallTest(unittest.TestCase):
+    """Two nodes of four GPUs. One Job runs, others wait: for room, behind gates, for a scheduler that has gone."""
+
+    def setUp(self):
+        self.cluster = cluster = ControlPlane()
+        self.addCleanup(cluster.close)
+        self.installed = install_in_pods(cluster)
+        cluster.start_scheduler(stock_scheduler_config(cluster, "default-scheduler"))
+        cluster.apply([KINDS["PyTorchJob"]])
+        cluster.kubectl("wait", "--for=condition=Established", f"crd/{name_of(KINDS['PyTorchJob'])}", "--timeout=30s")
+
+    # ---- words the test is written in ----------------------------------------------------------
+
+    def job(self, name):
+        return self.cluster.get("job", TEAM, name)
+
+    def by_hand(self):
+        return slackline(
+            "release",
+            "--final",
+            "--with-scheduler",
+            "gpu-scheduler",
+            "--kubeconfig",
+            self.cluster.pki_kubeconfig("admin"),
+        )
+
+    def webhooks(self):
+        found = self.cluster.kubectl(
+            "get", "mutatingwebhookconfigurations,validatingwebhookconfigurations", "-o", "name"
+        )
+        return found.split()
+
+    def torch_pod(self, name):
+        body = {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": "torch", "namespace": TEAM}}
+        self.cluster.apply([body])
+        uid = self.cluster.kubectl("get", "pytorchjob", "torch", "-n", TEAM, "-o", "jsonpath={.metadata.uid}")
+        owner = {**body, "name": "torch", "uid": uid, "controller": True}
+        del owner["metadata"]
+        pod = gpu_pod(name, 4, namespace=TEAM, scheduler="default-scheduler")
+        pod["metadata"].update(ownerReferences=[owner], labels={"training.kubeflow.org/job-name": "torch"})
+        return pod
+
+    def fill(self):
+        """What waits, each in its own way."""
+        cluster = self.cluster
+        cluster.apply([gpu_job("runs", gpus=4)])
+        cluster.wait_bound("runs", namespace=TEAM)
+        cluster.kill("gpu-scheduler")  # the containers end one after the other
+        cluster.apply([gpu_job("handed", gpus=2)])
+        self.waiting_pods("handed", 1)
+        cluster.apply([gpu_job("room", gpus=4, pods=2), self.torch_pod("torch-worker-0")])
+        cluster.apply([gpu_pod("bare", 4, namespace=TEAM, scheduler="default-scheduler")])
+        self.assertIs(self.job("room")["spec"]["suspend"], True)
+
+    def waiting_pods(self, job, count):
+        """Until its pods are there, for the scheduler that only pods are told of, and without a gate."""
+
+        def handed():
+            pods = self.cluster.pods_of(job, TEAM)
+            free = [pod for pod in pods if not pod["spec"].get("schedulingGates")]
+            return free if len(free) == count else None
+
+        for pod in self.cluster.wait(handed, 30, f"the pods of {job} to be handed over"):
+            self.assertEqual(pod["spec"]["schedulerName"], "gpu-scheduler")
+        self.assertEqual(self.job(job)["spec"]["template"]["spec"]["schedulerName"], "default-scheduler")
+
+    def end_pods_once_scaled(self, ended):
+        """What a kubelet does when the StatefulSet has no replicas any more."""
+        while not ended.wait(0.2):
+            found = self.cluster.get("statefulset", SYSTEM, "slackline")
+            if found is None or found["spec"]["replicas"] == 0:
+                self.installed.daemon.stop()
+                return
+
+    def submit_meanwhile(self, ended):
+        count = 0
+        while not ended.wait(0.4):
+            self.cluster.apply([gpu_job(f"meanwhile-{count}", gpus=4)])
+            count += 1
+
+    # ---- the test ------------------------------------------------------------------------------
+
+    def test_nothing_is_left_and_every_job_runs_as_stock(self):
+        cluster = self.cluster
+        self.fill()
+        cluster.apply([gpu_job("names-it", gpus=1, scheduler="gpu-scheduler")])
+        before = self.webhooks()
+        (failed, said), (code, refused) = self.installed.helm_uninstall()
+        self.assertNotEqual(failed, 0, said)
+        self.assertEqual(code, 1, refused)
+        self.assertIn("1 unfinished Jobs name gpu-scheduler in their template", refused)
+        self.assertIn(f"  {TEAM}/names-it\n", refused)
+        self.assertIn("Nothing was changed", refused)
+        self.assertEqual(self.webhooks(), before)
+        self.assertIs(self.job("room")["spec"]["suspend"], True)
+        cluster.kubectl("-n", TEAM, "delete", "job", "names-it")
+
+        ended = threading.Event()
+        beside = [
+            threading.Thread(target=each, args=(ended,)) for each in (self.end_pods_once_scaled, self.submit_meanwhile)
+        ]
+        for each in beside:
+            each.start()
+        (status, said), (code, words) = self.installed.helm_uninstall()
+        ended.set()
+        for each in beside:
+            each.join()
+        self.assertEqual((status, code), (0, 0), said + words)
+        self.assertIn(f"still waits for gpu-scheduler: pod {TEAM}/bare (nobody makes it anew: create it again)", words)
+        self.assertNotIn("meanwhile", words)
+        self.nothing_is_left()
+        self.rights_were_enough()
+        self.every_job_is_stocks()
+        self.assertIn("released 0 Jobs and 0 pods", self.by_hand(), "it can be done again")
+        self.nothing_is_left()
+
+    def nothing_is_left(self):
+        kinds = (
+            "all,secrets,configmaps,networkpolicies,resourcequotas,poddisruptionbudgets,roles,rolebindings,clusterroles,"
+            "clusterrolebindings,priorityclasses,serviceaccounts,mutatingwebhookconfigurations,leases,"
+            "validatingwebhookconfigurations,validatingadmissionpolicies,validatingadmissionpolicybindings"
+        )
+        found = self.cluster.kubectl(
+            "get", kinds, "-A", "-o", "custom-columns=K:.kind,NAME:.metadata.name", "--no-headers"
+        )
+        ours = [line for line in found.splitlines() if "slackline" in line or "gpu-scheduler" in line]
+        self.assertEqual([line for line in ours if not line.startswith("Namespace")], [])
+
+    def rights_were_enough(self):
+        user = f"system:serviceaccount:{SYSTEM}:slackline-release"
+        refused = [
+            (each["verb"], each["requestURI"])
+            for each in self.cluster.audit()
+            if each["user"]["username"] == user and each.get("responseStatus", {}).get("code") == 403
+        ]
+        self.assertEqual(refused, [])
+
+    def every_job_is_stocks(self):
+        cluster = self.cluster
+        self.assertEqual(len(cluster.pods_of("runs", TEAM)), 1)
+        self.assertTrue(node_of(cluster.pods_of("runs", TEAM)[0]), "it was left alone")
+        self.assertIsNone(cluster.get("pod", TEAM, "torch-worker-0"), "its controller makes it anew")
+        jobs = [job for job in cluster.list("job", TEAM)]
+        self.assertGreater(len(jobs), 4)
+        self.assertEqual([name_of(job) for job in jobs if job["spec"].get("suspend")], [])
+
+        def anew():
+            pods = [pod for pod in cluster.list("pod", TEAM) if name_of(pod) != "bare" and not node_of(pod)]
+            return all(
+                pod["spec"]["schedulerName"] == "default-scheduler" and not pod["spec"].get("schedulingGates")
+                for pod in pods
+            )
+
+        cluster.wait(anew, 20, "only the stock scheduler to be waited for")
+        cluster.kubectl(
+            "-n", TEAM, "delete", "job", *(name_of(job) for job in jobs if name_of(job) not in ("handed", "room"))
+        )
+        cluster.wait_bound("handed", namespace=TEAM)
+        cluster.kubectl("-n", TEAM, "delete", "job", "handed")
+        cluster.wait_bound("room", 2, namespace=TEAM)
+
+
+if __name__ == "__main__":
+    unittest.main()
