@@ -19,7 +19,7 @@ namespace slackline::cli {
 namespace {
 
 constexpr auto kLookEvery = std::chrono::milliseconds(500);
-constexpr std::size_t kMostNamed = 20;
+constexpr std::size_t kMostJobsTold = 20;
 // Where kube-schedulers keep their Leases, under their own name.
 constexpr const char* kSchedulerLeases = "kube-system";
 
@@ -46,9 +46,10 @@ void refuse(const std::vector<ObjectKey>& jobs, const std::string& scheduler) {
                "slackline: %zu unfinished Jobs name %s in their template, where nothing can change "
                "it: their pods would wait for ever.\n",
                jobs.size(), printable(scheduler).c_str());
-  for (std::size_t i = 0; i < jobs.size() && i < kMostNamed; ++i)
+  for (std::size_t i = 0; i < jobs.size() && i < kMostJobsTold; ++i)
     std::fprintf(stderr, "  %s\n", printable(jobs[i].str()).c_str());
-  if (jobs.size() > kMostNamed) std::fprintf(stderr, "  and %zu more\n", jobs.size() - kMostNamed);
+  if (jobs.size() > kMostJobsTold)
+    std::fprintf(stderr, "  and %zu more\n", jobs.size() - kMostJobsTold);
   std::fprintf(stderr,
                "Nothing was changed. Wait until they have ended, or delete them; --force goes on "
                "without them.\n");
