@@ -10,7 +10,7 @@ import subprocess
 import time
 import unittest
 
-from support.controlplane import BINARIES, ROOT, ControlPlane
+from support.controlplane import BINARIES, ROOT, ControlPlane, stock_scheduler_config
 from support.daemon import slackline_binary
 from support.installation import SYSTEM, Installation
 from support.objects import TEAM, gpu_job, gpu_node, node_of
@@ -123,6 +123,7 @@ class DocsTest(unittest.TestCase):
         self.assertNotIn("gpu-scheduler", left)
 
     def test_turning_active_mode_on_and_off(self):
+        self.cluster.start_scheduler(stock_scheduler_config(self.cluster, "default-scheduler"))
         self.cluster.add_gpu_nodes(1, 4, "K80")
         for folder in (BASE, "deploy/kube-scheduler/beside"):
             self.cluster.kubectl("apply", "-k", ROOT / folder)
