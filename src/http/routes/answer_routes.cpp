@@ -156,7 +156,8 @@ void add_task_routes(const AnswerTable& table) {
              .handler = {},
              .parameters = std::vector{output_parameter(),
                                        Parameter{.name = "node",
-                                                 .about = "Also what keeps it off this node"}},
+                                                 .about = "Also what keeps it off this node",
+                                                 .example = "a1"}},
              .operation = answers_one<ExplainView>(
                  "explainTask", "Everything that a task waits for, and what would help it",
                  "Blockers, nodes by constraint, changes", {{404}, {503}})});
@@ -180,18 +181,18 @@ void add_quote_route(const AnswerTable& table) {
       "Placements, as written first", {{400}, {503}, list_is_gone()},
       wire::members_of<QuoteView>());
   quotes.body = kManifestBody;
-  table.add(
-      post_quote,
-      {.method = "POST",
-       .pattern = "/v1/quote",
-       .handler = {},
-       .max_body = kMaxManifest,
-       .parameters = list_parameters(
-           {ns,
-            {.name = "deadline",
-             .about = "In place of its own: a duration from now (24h) or a time (RFC 3339)"}}),
-       .namespace_parameter = "namespace",
-       .operation = std::move(quotes)});
+  table.add(post_quote,
+            {.method = "POST",
+             .pattern = "/v1/quote",
+             .handler = {},
+             .max_body = kMaxManifest,
+             .parameters = list_parameters(
+                 {ns,
+                  {.name = "deadline",
+                   .about = "In place of its own: a duration from now (24h) or a time (RFC 3339)",
+                   .example = "24h"}}),
+             .namespace_parameter = "namespace",
+             .operation = std::move(quotes)});
 }
 
 void add_what_if_route(const AnswerTable& table) {
@@ -202,7 +203,7 @@ void add_what_if_route(const AnswerTable& table) {
              .parameters = list_parameters(
                  {namespace_parameter("Of the one who asks, where the right is not for all"),
                   {.name = "drain", .about = "Nodes, separated by commas"},
-                  {.name = "add", .about = "NODESxTYPExGPUS, as in 4xA100x8"},
+                  {.name = "add", .about = "NODESxTYPExGPUS", .example = "4xA100x8"},
                   {.name = "policy", .about = "A policy with its options"}}),
              .namespace_parameter = "namespace",
              .operation = answers_list<WhatIfRow>(

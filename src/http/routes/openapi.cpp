@@ -1,5 +1,7 @@
 #include "http/routes/openapi.h"
 
+#include <algorithm>
+#include <array>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -14,6 +16,9 @@ namespace slackline {
 
 // src/http/routes/openapi_schemas.json, compiled in.
 extern const std::vector<std::pair<std::string_view, std::string_view>> kOpenApiSchemas;
+// src/http/routes/examples: one file OPERATION.json each, JSON.
+extern const std::vector<std::pair<std::string_view, std::string_view>> kOpenApiRequests;
+extern const std::vector<std::pair<std::string_view, std::string_view>> kOpenApiAnswers;
 
 namespace http {
 namespace {
@@ -24,7 +29,20 @@ using Form = Operation::Form;
 constexpr std::string_view kStatus = R"({"$ref":"#/components/schemas/Status"})";
 constexpr std::string_view kText = R"({"type":"string"})";
 constexpr std::string_view kCells = R"({"$ref":"#/components/schemas/Cells"})";
+constexpr std::string_view kJsonMedia = R"({"application/json":{)";
 constexpr std::int64_t kJournalLimit = 100;
+
+// What stands in the paths of the examples.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kPathExamples = {
+    {{"ns", "team"}, {"name", "train"}, {"model", "net"}, {"family", "nightly"}}};
+
+// Of that name; empty: there is none.
+template <class Pairs>
+std::string_view named(const Pairs& pairs, std::string_view name) {
+  const auto found = std::find_if(pairs.begin(), pairs.end(),
+                                  [&](const auto& pair) { return pair.first == name; });
+  return found == pairs.end() ? std::string_view() : trim(found->second);
+}
 
 std::vector<Parameter> with_limit(std::int64_t otherwise, std::string about_continue,
                                   const std::vector<Parameter>& further) {
@@ -43,24 +61,41 @@ void write_parameter(JsonWriter& out, std::string_view place, const Parameter& p
   out.begin_object().field("name", parameter.name).field("in", place);
   if (parameter.required) out.field("required", true);
   if (!parameter.about.empty()) out.field("description", parameter.about);
+  if (!parameter.example.empty()) out.field("example", parameter.example);
   out.key("schema").raw(parameter.schema).end_object();
 }
 
 void write_parameters(JsonWriter& out, const Route& route) {
   out.key("parameters").begin_array();
   for (std::size_t at = route.pattern.find('{'); at != std::string::npos;
-       at = route.pattern.find('{', at + 1))
+       at = route.pattern.find('{', at + 1)) {
+    const std::string name = route.pattern.substr(at + 1, route.pattern.find('}', at) - at - 1);
     write_parameter(out, "path",
-                    {.name = route.pattern.substr(at + 1, route.pattern.find('}', at) - at - 1),
+                    {.name = name,
                      .schema = R"({"type":"string","minLength":1,"maxLength":253})",
-                     .required = true});
+                     .required = true,
+                     .example = std::string(named(kPathExamples, name))});
+  }
   for (const Parameter& parameter : route.parameters.value_or(route.operation.parameters))
     write_parameter(out, "query", parameter);
   out.end_array();
 }
 
-void write_media(JsonWriter& out, std::string_view type, std::string_view schema) {
-  out.key(type).begin_object().key("schema").raw(schema).end_object();
+void write_media(JsonWriter& out, std::string_view type, std::string_view schema,
+                 std::string_view example = {}) {
+  out.key(type).begin_object().key("schema").raw(schema);
+  if (!example.empty()) out.key("example").raw(example);
+  out.end_object();
+}
+
+// The media types of a request; the first is JSON and has the example.
+void write_body(JsonWriter& out, const Operation& operation) {
+  out.key("requestBody").begin_object().field("required", true).key("content");
+  const std::string_view example = named(kOpenApiRequests, operation.id + ".json");
+  const std::string_view rest = std::string_view(operation.body).substr(kJsonMedia.size());
+  out.raw(example.empty() ? operation.body
+                          : format(R"({}"example":{},{})", kJsonMedia, example, rest));
+  out.end_object();
 }
 
 void write_answer(JsonWriter& out, const Operation& operation) {
@@ -79,7 +114,8 @@ void write_answer(JsonWriter& out, const Operation& operation) {
   const bool events = operation.form == Form::kEvents;
   if (events) write_media(out, "text/event-stream", kText);
   if (operation.form != Form::kText && !events)
-    write_media(out, "application/json", operation.schema);
+    write_media(out, "application/json", operation.schema,
+                named(kOpenApiAnswers, operation.id + ".json"));
   if (operation.form != Form::kJson && !events) write_media(out, "text/plain", kText);
   if (operation.form == Form::kOne || operation.form == Form::kList)
     write_media(out, "application/yaml", operation.schema);
@@ -106,13 +142,7 @@ void write_operation(JsonWriter& out, const Route& route) {
   out.key(to_lower(route.method)).begin_object().field("operationId", operation.id);
   out.field("summary", operation.summary);
   write_parameters(out, route);
-  if (!operation.body.empty())
-    out.key("requestBody")
-        .begin_object()
-        .field("required", true)
-        .key("content")
-        .raw(operation.body)
-        .end_object();
+  if (!operation.body.empty()) write_body(out, operation);
   out.key("responses").begin_object();
   write_answer(out, operation);
   for (const Operation::Failure& failure : operation.failures)
@@ -193,11 +223,11 @@ Parameter output_parameter() {
 }
 
 Parameter namespace_parameter(std::string about) {
-  return {.name = "namespace", .about = std::move(about)};
+  return {.name = "namespace", .about = std::move(about), .example = "team"};
 }
 
 Parameter pod_parameter() {
-  return {.name = "pod", .about = "NAMESPACE/NAME"};
+  return {.name = "pod", .about = "NAMESPACE/NAME", .example = "team/single"};
 }
 
 std::vector<Parameter> list_parameters(const std::vector<Parameter>& further) {

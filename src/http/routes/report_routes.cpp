@@ -95,7 +95,8 @@ std::vector<Parameter> report_parameters() {
        {.name = "by",
         .about = "What the rows are of",
         .schema =
-            R"({"type":"string","enum":["namespace","family","gpu-type"],"default":"namespace"})"},
+            R"({"type":"string","enum":["namespace","family","gpu-type"],"default":"namespace"})",
+        .example = "family"},
        {.name = "since",
         .about = "Runs that ended since then: a duration (7d), a date (2026-11-21) or a time (RFC "
                  "3339); by default 7d"},

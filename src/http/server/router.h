@@ -30,6 +30,7 @@ struct Parameter {
   std::string about{};
   std::string schema = R"({"type":"string"})";  // JSON
   bool required = false;
+  std::string example{};  // text, as it stands in the query; empty: none
 };
 
 // What the description of the API says of a route (routes/openapi.h).

@@ -1,6 +1,8 @@
 // The description of the API: it knows every route, and the answers are as it says.
 #include "http/routes/openapi.h"
 
+#include <cstdlib>
+#include <fstream>
 #include <set>
 
 #include <gmock/gmock.h>
@@ -17,11 +19,14 @@
 #include "http/routes/api_routes.h"
 #include "http/routes/health_routes.h"
 #include "http/routes/node_routes.h"
+#include "slackline/core/cluster/task_family.h"
+#include "slackline/core/portrait/family.h"
 #include "support/cluster_builder.h"
 #include "support/fake_clock.h"
 #include "support/fake_cluster.h"
 #include "support/planning_fixture.h"
 #include "support/portrait_runs.h"
+#include "support/source_path.h"
 #include "support/temporary_folder.h"
 
 namespace slackline::http {
@@ -31,6 +36,8 @@ using nlohmann::json;
 using test::a_job;
 using test::a_node;
 using test::a_pod;
+
+constexpr const char* kPacked = "/v1/portraits?packed=true";
 
 class OpenApiTest : public test::PlanningFixture {
  protected:
@@ -42,6 +49,10 @@ class OpenApiTest : public test::PlanningFixture {
     auto journal = store::Journal::open({.path = folder_.file("j.db")});
     EXPECT_TRUE(journal) << journal.error().message;
     journal_ = std::move(*journal);
+    auto portraits = control::Portraits::open({.path = folder_.file("p.db")}, metrics_, clock_);
+    EXPECT_TRUE(portraits) << portraits.error().message;
+    portraits_ = std::move(*portraits);
+    options_.portraits = &portraits_->known();
     decisions_.catalog = default_gpu_catalog();
     queries_ = std::make_unique<control::Queries>(decisions_, models_->known(), source_,
                                                   journal_.get(), clock_, "test");
@@ -57,9 +68,6 @@ class OpenApiTest : public test::PlanningFixture {
     add_progress_routes(router_, progress_);
     add_history_routes(router_, *queries_, clock_, [] {});
     add_model_routes(router_, *queries_, *models_, pages_);
-    auto portraits = control::Portraits::open({.path = folder_.file("p.db")}, metrics_, clock_);
-    EXPECT_TRUE(portraits) << portraits.error().message;
-    portraits_ = std::move(*portraits);
     portrait_query_ = std::make_unique<control::PortraitQuery>(*portraits_);
     add_portrait_routes(router_, *portrait_query_, pages_);
     decisions_.settings = &settings_;
@@ -88,6 +96,8 @@ class OpenApiTest : public test::PlanningFixture {
       EXPECT_TRUE(schema.value("nullable", false)) << path;
     } else if (type == "object") {
       ASSERT_TRUE(value.is_object()) << path;
+      if (!schema.contains("properties") && !schema.contains("additionalProperties"))
+        return;  // any object
       for (const json& name : schema.value("required", json::array()))
         EXPECT_TRUE(value.contains(name.get<std::string>())) << path << " lacks " << name;
       for (const auto& [name, member] : value.items()) {
@@ -128,11 +138,112 @@ class OpenApiTest : public test::PlanningFixture {
             operation["responses"]["200"]["content"]["application/json"]["schema"], target);
   }
 
+  // Something of everything that is kept.
+  void fill() {
+    control::Settings settings = *settings_.get();
+    settings.queues.named["research"].shares = {{"A100", {1, 1}}};
+    settings_.set(settings);
+    const PortraitIdentity nightly =
+        core::identity_of(*source_.snapshot()->find_job("team", "train"));
+    for (int number = 1; number <= 3; ++number) {
+      PortraitRun run = test::a_run(number);
+      run.finished_s = clock_.wall_s() - 86400 * number;
+      portraits_->observe({{nightly, run.usage}});
+      portraits_->add_run(nightly, run);
+    }
+    ASSERT_TRUE(portraits_->settle());
+    FinishedTask finished;
+    finished.key = {"team", "nightly-1"};
+    finished.uid = Uid("u-1");
+    finished.family = core::portrait_key(nightly);
+    finished.gpus = 4;
+    finished.asked_gpus = 4;
+    finished.gpu_hours = 8;
+    finished.succeeded = true;
+    finished.created_s = clock_.wall_s() - 9000;
+    finished.started_s = clock_.wall_s() - 7200;
+    finished.finished_s = clock_.wall_s();
+    finished.use = MeasuredUse{0.5, 0.25, 3600, 2, 3600};
+    finished.shadow = ShadowRun{clock_.wall_s() - 8000, clock_.wall_s() - 800, 4};
+    ASSERT_TRUE(journal_->append(finished));
+    DecisionRow filtered;
+    filtered.time_s = clock_.wall_s();
+    filtered.pod = {"team", "single"};
+    filtered.nodes_asked = 1;
+    filtered.result = "passed 1 of 1";
+    filtered.candidates = {{"a1", 10, {{"free_gpus_after", 3}}}};
+    ASSERT_TRUE(journal_->append(filtered));
+    ASSERT_TRUE(journal_->flush(10));
+  }
+
+  static bool recording() { return std::getenv("SLACKLINE_RECORD") != nullptr; }
+
+  static void record(const std::string& name, const json& value) {
+    std::ofstream(test::source_path("src/http/routes/examples/" + name + ".json"), std::ios::binary)
+        << value.dump(1) << "\n";
+  }
+
+  // What one daemon answers is sent to another one.
+  void record_portraits() {
+    const json answer = json::parse(send("GET", kPacked).body);
+    json items = json::array();
+    for (const json& one : answer["items"])
+      items.emplace_back()["packed"] = one["packed"];
+    json body;
+    body["items"] = items;
+    record("requests/putPortraits", body);
+  }
+
+  // The path and the query that an operation shows.
+  static std::string example_target(std::string path, const json& operation) {
+    std::string query;
+    for (const json& one : operation["parameters"]) {
+      if (!one.contains("example")) continue;
+      const std::string name = one["name"];
+      const std::string value = one["example"];
+      if (one["in"] == "path")
+        path.replace(path.find("{" + name + "}"), name.size() + 2, value);
+      else
+        query += (query.empty() ? "?" : "&") + name + "=" + value;
+    }
+    return path + query;
+  }
+
+  void try_example(const std::string& method, const std::string& pattern, const json& operation) {
+    const json& content = operation["responses"]["200"]["content"];
+    if (!content.contains("application/json")) return;
+    const json& media = content["application/json"];
+    const std::string target = example_target(pattern, operation);
+    SCOPED_TRACE(method + " " + target);
+    std::string body;
+    if (operation.contains("requestBody")) {
+      const json& taken = operation["requestBody"]["content"]["application/json"];
+      ASSERT_TRUE(taken.contains("example"));
+      compare(taken["example"], taken["schema"], "request");
+      body = taken["example"].dump();
+    }
+    const Response answer = send(to_upper(method).c_str(), target, body);
+    ASSERT_EQ(answer.status, 200) << answer.body;
+    const json said = json::parse(answer.body);
+    compare(said, media["schema"], "answer");
+    if (said.contains("items")) {
+      EXPECT_FALSE(said["items"].empty()) << "an example shows a row";
+    }
+    if (recording()) return record("answers/" + operation["operationId"].get<std::string>(), said);
+    EXPECT_EQ(media.value("example", json()), said);
+  }
+
   // Calibration runs may be made of it.
   static Job a_template() {
     Job job = a_job("team/nets").of(1).gang().gpus(1).waiting().trains("net", 64, 1000).build();
     job.calibration = CalibrationMark::kAllowed;
     return job;
+  }
+
+  static Job a_training() {
+    auto job = a_job("team/train").created(1.8e9 - 600).gpus(3).waiting().trains("bert", 64, 1000);
+    job.intent().family = "nightly";
+    return job.build();
   }
 
   test::TemporaryFolder folder_;
@@ -141,7 +252,7 @@ class OpenApiTest : public test::PlanningFixture {
   control::DecisionOptions decisions_;
   test::FakeSource source_{test::a_cluster()
                                .with(a_node("a1").of("A100", 4))
-                               .with(a_job("team/train").gpus(2).waiting().trains("bert", 64, 1000))
+                               .add(a_training())
                                .with(a_pod("team/single").gpus(1))
                                .add(a_template())
                                .build()};
@@ -199,55 +310,29 @@ TEST_F(OpenApiTest, ARouteThatTakesANamespaceIsLimitedByIt) {
 }
 
 TEST_F(OpenApiTest, AnswersAreAsTheDocumentSays) {
-  for (const char* list : {"/v1/cluster", "/v1/nodes", "/v1/tasks", "/v1/queue", "/v1/history",
-                           "/v1/models", "/v1/decisions"})
-    check("GET", list, list);
+  fill();
   for (const char* list : {"/v1/nodes", "/v1/tasks", "/v1/queue"})
     check("GET", list, std::string(list) + "?sort=-name&search=a&limit=1&offset=0");
-  check("GET", "/v1/tasks/{ns}/{name}", "/v1/tasks/team/train");
-  check("GET", "/v1/tasks/{ns}/{name}/placements", "/v1/tasks/team/train/placements");
-  check("GET", "/v1/scores", "/v1/scores?pod=team/single");
-  check("GET", "/v1/tasks/{ns}/{name}/eta", "/v1/tasks/team/train/eta");
-  check("GET", "/v1/tasks/{ns}/{name}/explain", "/v1/tasks/team/train/explain?node=a1");
   check("POST", "/v1/quote", "/v1/quote?namespace=team&deadline=2h",
-        R"({"kind":"Job","metadata":{"name":"new","annotations":{
-            "slackline.dev/expected-duration":"1h"}},"spec":{"template":{"spec":{"containers":[
-            {"name":"train","resources":{"limits":{"nvidia.com/gpu":"2"}}}]}}}})");
-  check("GET", "/v1/whatif", "/v1/whatif?add=1xA100x4");
-  check("GET", "/v1/calendar", "/v1/calendar?days=1");
-  check("POST", "/v1/tasks/{ns}/{name}/progress", "/v1/tasks/team/train/progress",
-        R"({"iteration":3,"total":10,"loss":0.5,"phase":"warmup"})");
-  check("POST", "/v1/models/{model}/samples", "/v1/models/newnet/samples",
-        R"({"samples":[{"gpuType":"T4","batch":64,"placement":"1x2","throughputSamplesPerS":8}]})");
-  check("GET", "/v1/models/{model}/samples", "/v1/models/newnet/samples");
-  check("PUT", "/v1/models/{model}", "/v1/models/newnet", R"({"family":"net"})");
-  check("GET", "/v1/models/{model}", "/v1/models/newnet");
-  check("GET", "/v1/models", "/v1/models");
-  check("DELETE", "/v1/models/{model}", "/v1/models/newnet");
-  check("GET", "/v1/models/{model}/calibration", "/v1/models/net/calibration");
-  check("POST", "/v1/models/{model}/calibration", "/v1/models/net/calibration", "{}");
-  PortraitIdentity nightly;
-  nightly.department = "team";
-  nightly.family = "nightly";
-  portraits_->observe({{nightly, test::a_run(1).usage}});
-  PortraitRun run = test::a_run(1);
-  run.finished_s = clock_.wall_s();
-  portraits_->add_run(nightly, run);
-  ASSERT_TRUE(portraits_->settle());
-  FinishedTask finished;
-  finished.key = {"team", "nightly-1"};
-  finished.uid = Uid("u-1");
-  finished.gpus = 4;
-  finished.gpu_hours = 8;
-  finished.finished_s = clock_.wall_s();
-  finished.use = MeasuredUse{0.5, 0.25, 3600, 2, 3600};
-  ASSERT_TRUE(journal_->append(finished));
-  ASSERT_TRUE(journal_->flush(10));
+        document_["paths"]["/v1/quote"]["post"]["requestBody"]["content"]["application/json"]
+                 ["example"]
+                     .dump());
   check("GET", "/v1/reports", "/v1/reports?by=family&since=2000-01-01&compareSince=1h");
-  check("GET", "/v1/portraits", "/v1/portraits?packed=true");
-  check("POST", "/v1/portraits", "/v1/portraits", send("GET", "/v1/portraits?packed=true").body);
-  check("GET", "/v1/portraits/{family}", "/v1/portraits/nightly");
-  check("DELETE", "/v1/portraits/{family}", "/v1/portraits/nightly?namespace=team");
+  check("GET", "/v1/portraits", kPacked);
+}
+
+// SLACKLINE_RECORD=1 in the environment writes the examples of answers again.
+TEST_F(OpenApiTest, EveryExampleOfAnAnswerIsWhatItsExampleOfARequestGets) {
+  fill();
+  if (recording()) record_portraits();
+  for (const char* method : {"post", "put", "get", "delete"})  // what is told can be asked for
+    for (const auto& [pattern, operations] : document_["paths"].items())
+      if (operations.contains(method)) try_example(method, pattern, operations[method]);
+}
+
+TEST_F(OpenApiTest, TheExampleOfAFailureIsOne) {
+  json said = json::parse(send("GET", "/v1/tasks/team/nobody/eta").body);
+  EXPECT_EQ(document_["components"]["schemas"]["Status"]["example"], said);
 }
 
 TEST_F(OpenApiTest, AQuestionThatIsWrongSaysHow) {
