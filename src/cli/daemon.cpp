@@ -29,6 +29,7 @@
 #include "control/learn/profiles.h"
 #include "control/learn/progress_reports.h"
 #include "control/learn/runs.h"
+#include "control/plan/event_post.h"
 #include "control/plan/plan_doubts.h"
 #include "control/plan/shadow_planner.h"
 #include "control/portrait/ended_runs.h"
@@ -94,6 +95,7 @@ struct Daemon::Parts {
   std::unique_ptr<control::Reports> reports;
   Published<control::PlannerView> no_planner;  // the view of nobody
   Published<control::WrittenBook> books;
+  std::unique_ptr<control::EventPost> event_post;  // null in active mode, and on a file
   std::unique_ptr<control::ForecastKeeper> keeper;
   std::unique_ptr<control::ShadowPlanner> shadow;  // null in active mode
   std::unique_ptr<control::CalibrationQuery> calibrations;
@@ -272,8 +274,11 @@ Status Daemon::Parts::lay_routes() {
                                          .leader = {},
                                          .stock_waits = stock_scope()};
   const Published<control::PlannerView>& view = planner ? planner->view() : no_planner;
+  if (!planner && writer)
+    event_post = std::make_unique<control::EventPost>(*writer, metrics, system_clock());
   const auto post = [this](TaskEvent event) {
-    return planner && planner->actuator().add_event(std::move(event));
+    if (planner) return planner->actuator().add_event(std::move(event));
+    return event_post && event_post->add(std::move(event));
   };
   keeper = std::make_unique<control::ForecastKeeper>(planning, known, *source, view, books, post,
                                                      metrics, system_clock());
@@ -486,6 +491,7 @@ Result<std::unique_ptr<Daemon>> Daemon::start(const config::Configuration& confi
   if (parts->returns) parts->returns->start();
   if (parts->copy) parts->copy->start();
   if (parts->telemetry) parts->telemetry->start();
+  if (parts->event_post) parts->event_post->start();
   parts->keeper->start();
   if (parts->shadow) parts->shadow->start();
   if (parts->key) parts->key->start([source = parts->source.get()] { source->keys_changed(); });
@@ -511,6 +517,8 @@ void Daemon::stop(double grace_s) {
   parts_->progress->stop();
   if (parts_->reloader) parts_->reloader->join();
   parts_->keeper->join();
+  if (parts_->event_post) parts_->event_post->stop();
+  if (parts_->event_post) parts_->event_post->join();
   if (parts_->shadow) parts_->shadow->join();
   if (parts_->planner) parts_->planner->stop();
   if (parts_->returns) parts_->returns->stop();

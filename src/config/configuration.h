@@ -154,6 +154,7 @@ struct PlannerSettings {
   bool give_back = false;
   double slow_after_s = 600;   // that slow a run must be before it is advised to move
   bool note_forecasts = true;  // on waiting Jobs, in an annotation
+  bool shadow_events = false;  // of waiting tasks, in shadow and advise mode
 
   friend bool operator==(const PlannerSettings&, const PlannerSettings&) = default;
 };

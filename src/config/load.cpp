@@ -346,6 +346,7 @@ void read_planner(Section& section, PlannerSettings& planner) {
   read_object_name(section, "lease", planner.lease);
   section.flag("giveBack", planner.give_back);
   section.flag("noteForecasts", planner.note_forecasts);
+  section.flag("shadowEvents", planner.shadow_events);
   section.duration("slowAfter", planner.slow_after_s);
   if (planner.slow_after_s < kLeastSlowAfter_s)
     section.problem("slowAfter", format("is {}", format_duration(planner.slow_after_s)),

@@ -2,6 +2,7 @@
 daemon says what the planner would have done and which deadlines it would have met."""
 
 import json
+import os
 
 from support.active import POLICY
 from support.active_case import GPUS_PER_NODE, ActiveCase
@@ -38,6 +39,23 @@ class ShadowTest(ActiveCase):
     def _deadlines(self, real, result):
         return self.daemon.total("slackline_shadow_deadlines_total",
                                  queue="default", real=real, result=result)  # fmt: skip
+
+    def _events_of(self, job):
+        return [event for event in self.events(job) if event["reason"] in ("Queued", "DeadlineAtRisk")]
+
+    def _tell_where_a_key_allows_it(self):
+        config = self.daemon.config
+        beside = config.with_suffix(".new")
+        beside.write_text(config.read_text().replace("planner: {", "planner: {shadowEvents: true, "))
+        os.replace(beside, config)
+        self.cluster.wait(
+            lambda: self.daemon.total("slackline_config_reloads_total", result="loaded") >= 1, 20, "the key to count"
+        )
+        self.cluster.apply([gpu_pod("again", gpus=GPUS_PER_NODE, duration="60s")])
+        self.cluster.wait(lambda: self.bound("again") == 1, 20, "the node to be full again")
+        self.cluster.apply([stock_job("told", 12, deadline_s=600)])
+        self.cluster.wait(lambda: self._events_of("told"), 20, "the Event of a Job that waits")
+        self.assertRegex(self._events_of("told")[0]["message"], "^if Slackline planned: starts .* waits for 4 ")
 
     def _report_of_both(self):
         report = json.loads(self.daemon.get("/v1/reports/shadow")[1])
@@ -90,6 +108,8 @@ class ShadowTest(ActiveCase):
         # Forecasts of that queue were scored against what happened.
         self.assertEqual(self.daemon.total("slackline_forecast_error_seconds_count", of="finish"), 2)
 
+        self.assertEqual(self.writes() + self._events_of("easy") + self._events_of("tight"), [])
+        self._tell_where_a_key_allows_it()
         self.assertEqual(self.writes(), [])
         elected = [
             event

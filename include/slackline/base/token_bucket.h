@@ -16,11 +16,11 @@ struct TokenBucket {
   }
 
   // False: over the rate.
-  bool take(double now_s, double burst, double refill_per_s) {
+  bool take(double now_s, double burst, double refill_per_s, double cost = 1) {
     tokens = left(now_s, burst, refill_per_s);
     filled_s = now_s;
-    if (tokens < 1) return false;
-    tokens -= 1;
+    if (tokens < cost) return false;
+    tokens -= cost;
     return true;
   }
 };

@@ -83,8 +83,11 @@ void ForecastKeeper::renew(const StopAsked& stop) {
   somebody_waits_ = !sight.queue.state().waiting().empty();
   meters_.show(rows, book->made_s());
   overload_.look(queue_loads(rows, load_of(sight)), sight.now_s, planner->leads ? &post_ : nullptr);
+  const auto settings = options_.settings->get();
   if (planner->leads)
-    queue_events_.post(rows, sight.now_s, options_.settings->get()->note_forecasts, post_);
+    queue_events_.post(rows, sight.now_s, {.notes = settings->note_forecasts}, post_);
+  else if (!planner->active && settings->shadow_events)
+    queue_events_.post(rows, sight.now_s, {.shadow = true}, post_);
   else
     queue_events_.forget();
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "slackline/base/duration.h"
@@ -11,8 +12,14 @@
 namespace slackline::control {
 namespace {
 
+constexpr std::string_view kShadow = "if Slackline planned: ";
+
+constexpr double kSecondsWithin_s = 300;  // until then seconds matter
+
+// Nothing is predicted of a task that was stopped before its pods have ended.
 bool waits(const QueueRow& row) {
-  return row.position > 0 && !row.uid.empty() && row.reason != reason::kHeldByUser;
+  return row.position > 0 && !row.uid.empty() && row.reason != reason::kHeldByUser &&
+         row.reason != reason::kPodsEnding;
 }
 
 TaskEvent event(const QueueRow& row, std::string_view reason, std::string message, bool warning) {
@@ -26,10 +33,10 @@ TaskEvent event(const QueueRow& row, std::string_view reason, std::string messag
   return event;
 }
 
-// "14:10", with the day where it is another one than today.
+// "14:10", "14:10:05" where that is soon, with the day where it is another one than today.
 std::string clock_text(double time_s, double now_s) {
   const std::string time = format_rfc3339(time_s);  // 2026-11-26T14:10:00Z
-  const std::string hour = time.substr(11, 5);
+  const std::string hour = time.substr(11, std::abs(time_s - now_s) < kSecondsWithin_s ? 8 : 5);
   const std::string day = time.substr(0, 10);
   return day == format_rfc3339(now_s).substr(0, 10) ? hour : day + " " + hour;
 }
@@ -79,27 +86,41 @@ bool QueueEvents::is_news(const QueueRow& row, const Told& told, double now_s) {
     const double moved_s = std::abs(*row.start_s - *told.start_s);
     if (moved_s <= std::max(kMoved_s, kMovedShare * wait_s)) return false;
   }
-  return again_.take(now_s, kAgainPer_s, kAgainPer_s);
+  return true;
 }
 
-void QueueEvents::post(const std::vector<QueueRow>& rows, double now_s, bool note,
+void QueueEvents::post(const std::vector<QueueRow>& rows, double now_s, const Manner& manner,
                        const Post& post) {
+  const std::string preface(manner.shadow ? kShadow : "");
   std::unordered_map<Uid, Posted> still;
   still.reserve(rows.size());
+  std::vector<std::pair<const QueueRow*, Posted*>> waiting;
+  std::vector<std::pair<const QueueRow*, Posted*>> due;
   for (const QueueRow& row : rows) {
     if (!waits(row)) continue;
     Posted& posted = still[row.uid];
     if (const auto before = posted_.find(row.uid); before != posted_.end()) posted = before->second;
-    if (!posted.queued || is_news(row, *posted.queued, now_s)) {
-      TaskEvent told = event(row, reason::kQueued, queued_text(row, now_s), false);
-      told.is_forecast = note && row.kind == TaskKind::kJob;
-      if (post(std::move(told))) posted.queued = Told{now_s, row.start_s};
-    }
-    const bool late = row.predicted_late();
-    if (late && !posted.at_risk)
-      posted.at_risk = post(event(row, reason::kDeadlineAtRisk, risk_text(row), true));
-    else if (!late && row.finish_s)
-      posted.at_risk = false;
+    waiting.emplace_back(&row, &posted);
+    if (!posted.queued || is_news(row, *posted.queued, now_s)) due.emplace_back(&row, &posted);
+  }
+  const auto told_s = [](const Posted& posted) {
+    return posted.queued ? posted.queued->at_s : -std::numeric_limits<double>::infinity();
+  };
+  std::stable_sort(due.begin(), due.end(), [&](const auto& a, const auto& b) {
+    return told_s(*a.second) < told_s(*b.second);
+  });
+  for (const auto& [row, posted] : due) {
+    TaskEvent told = event(*row, reason::kQueued, preface + queued_text(*row, now_s), false);
+    told.is_forecast = manner.notes && row->kind == TaskKind::kJob;
+    if (!writes_.take(now_s, kWriteBurst, kWrites_per_s, told.is_forecast ? 2 : 1)) break;
+    if (post(std::move(told))) posted->queued = Told{now_s, row->start_s};
+  }
+  for (const auto& [row, posted] : waiting) {
+    const bool late = row->predicted_late();
+    if (late && !posted->at_risk)
+      posted->at_risk = post(event(*row, reason::kDeadlineAtRisk, preface + risk_text(*row), true));
+    else if (!late && row->finish_s)
+      posted->at_risk = false;
   }
   posted_ = std::move(still);
 }

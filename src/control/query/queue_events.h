@@ -6,6 +6,9 @@
 // Queued tells predicted times, the chance to be in time, position and GPUs, and names nobody. It
 // is the same Event each time, with a count (event_post.h).
 //
+// A Job's forecast costs two writes, the Event and the annotation. All of them together keep to
+// kWrites_per_s after a burst of kWriteBurst; who was told longest ago, or never, comes first.
+//
 // A gang that is only a label has no object to carry an Event. Not thread-safe.
 #pragma once
 
@@ -28,13 +31,18 @@ class QueueEvents {
   // A start has moved by more than both: this, and this share of the wait as told before.
   static constexpr double kMoved_s = 300;
   static constexpr double kMovedShare = 0.1;
-  // For one task, and for all a second: `Queued` again.
-  static constexpr double kAgainAfter_s = 300;
-  static constexpr double kAgainPer_s = 5;
+  static constexpr double kAgainAfter_s = 300;  // for one task
+  static constexpr double kWrites_per_s = 5;
+  static constexpr double kWriteBurst = 50;
 
-  // `rows` is the whole queue, as it is at `now_s`, epoch seconds. `note`: what is told of a Job is
-  // kept in its annotation, too.
-  void post(const std::vector<QueueRow>& rows, double now_s, bool note, const Post& post);
+  struct Manner {
+    bool notes = false;   // what is told of a Job is kept in its annotation, too
+    bool shadow = false;  // nobody plans: it is told what active mode would do
+  };
+
+  // `rows` is the whole queue, as it is at `now_s`, epoch seconds.
+  void post(const std::vector<QueueRow>& rows, double now_s, const Manner& manner,
+            const Post& post);
   // Another replica posts from now on.
   void forget() { posted_.clear(); }
 
@@ -48,10 +56,10 @@ class QueueEvents {
     bool at_risk = false;
   };
   // Whether what was told is out of date, and may be told again.
-  bool is_news(const QueueRow& row, const Told& told, double now_s);
+  static bool is_news(const QueueRow& row, const Told& told, double now_s);
 
   std::unordered_map<Uid, Posted> posted_;  // of those that wait
-  TokenBucket again_;
+  TokenBucket writes_;
 };
 
 }  // namespace slackline::control

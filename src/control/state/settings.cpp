@@ -48,6 +48,7 @@ Result<Settings> settings_of(const config::Configuration& configuration) {
   settings.queues = configuration.queues;
   settings.slow_after_s = configuration.planner.slow_after_s;
   settings.note_forecasts = configuration.planner.note_forecasts;
+  settings.shadow_events = configuration.planner.shadow_events;
   settings.scheduler_name = configuration.webhook.scheduler_name;
   SLACKLINE_ASSIGN(const ObjectKey account,
                    parse_object_key(configuration.webhook.service_account));

@@ -26,6 +26,7 @@ struct Settings {
   bool learn_from_runs = true;
   double slow_after_s = 600;   // that slow a run must be before it is advised to move
   bool note_forecasts = true;  // on waiting Jobs
+  bool shadow_events = false;  // of waiting tasks, where no planner runs
   std::string scheduler_name = "gpu-scheduler";  // replaces default-scheduler; empty = never
   std::string own_user;  // who may write our keys, as the API server names it
 };

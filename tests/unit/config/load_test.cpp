@@ -139,11 +139,15 @@ TEST(LoadTest, TheKeyOfPlansIsConfigured) {
 TEST(LoadTest, WhoIsBoundAndWhoGivesBackIsConfigured) {
   EXPECT_THAT(Configuration().extender.scheduler_names, ElementsAre("gpu-scheduler"));
   EXPECT_FALSE(Configuration().planner.give_back) << "nothing writes unless it is asked to";
-  const Loaded loaded =
-      parse("extender: {schedulerNames: [a, b]}\nplanner: {giveBack: true, lease: c/d}\n");
+  EXPECT_FALSE(Configuration().planner.shadow_events);
+  const Loaded loaded = parse(
+      "extender: {schedulerNames: [a, b]}\n"
+      "planner: {giveBack: true, lease: c/d, noteForecasts: false, shadowEvents: true}\n");
   EXPECT_THAT(loaded.findings, IsEmpty());
   EXPECT_THAT(loaded.configuration.extender.scheduler_names, ElementsAre("a", "b"));
   EXPECT_TRUE(loaded.configuration.planner.give_back);
+  EXPECT_FALSE(loaded.configuration.planner.note_forecasts);
+  EXPECT_TRUE(loaded.configuration.planner.shadow_events);
   EXPECT_THAT(parse("extender: {schedulerNames: []}\n").configuration.extender.scheduler_names,
               IsEmpty());
   EXPECT_THAT(problems("planner: {giveBack: perhaps}\n"),

@@ -24,7 +24,7 @@ TEST(RestartTest, WhatOrdersTheQueueIsTakenAtOnce) {
                   "resize: auto}\n"
                   "queues: [{name: a}]\n"
                   "webhook: {schedulerName: other, serviceAccount: a/b}\nplanner: {policy: fifo, "
-                  "slowAfter: 5m}\n"
+                  "slowAfter: 5m, shadowEvents: true}\n"
                   "scoring: {theta: 2}\nlearning: {fromRuns: false}\nlog: {level: debug}\n"),
               IsEmpty());
 }

@@ -82,6 +82,19 @@ TEST_F(ForecastKeeperTest, WithoutAChangeTheBookStays) {
   EXPECT_TRUE(told_.empty()) << "only the leader tells";
 }
 
+TEST_F(ForecastKeeperTest, WhereNoPlannerRunsItTellsIfAKeySaysSo) {
+  control::Settings settings = *settings_.get();
+  settings.shadow_events = true;
+  settings_.set(settings);
+  planner_.set({.active = true, .leads = false, .leader = "other", .backoffs = {}});
+  keeper_.look();
+  EXPECT_TRUE(told_.empty()) << "one plans, and another replica leads";
+  planner_.set({});
+  clock_.advance(kStale_s + 1);
+  keeper_.look();
+  EXPECT_THAT(told_, testing::Contains("first Queued"));
+}
+
 TEST_F(ForecastKeeperTest, WhenSomebodyShouldHaveStartedTheBookIsWrittenAgain) {
   auto cluster = a_cluster().with(a_node("n1"));
   for (const char* name : {"first", "second"}) {
