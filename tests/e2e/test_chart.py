@@ -57,13 +57,15 @@ certificates:
 """
 CERT_MANAGER = "certificates: {source: cert-manager, issuer: {name: corporate}}"
 OPERATORS = r"apiVersion: (cert-manager.io|monitoring.coreos.com)/v1\n"  # of kinds that this API server does not know
-POD = "kubeScheduler: {form: pod}\n"
-POD_GIVEN = POD + re.sub("(extender|client): own-[a-z]+, ", "", GIVEN)
+BESIDE = "kubeScheduler: {form: beside}\n"
+BESIDE_GIVEN = BESIDE + GIVEN
+GIVEN = re.sub("(extender|client): own-[a-z]+, ", "", GIVEN)
 RENDERINGS = {
-    "default": "", "full": FULL, "given": GIVEN, "cert-manager": CERT_MANAGER, "pod": POD, "pod-given": POD_GIVEN,
-    "pod-cert-manager": POD + CERT_MANAGER,
+    "default": "", "full": FULL, "given": GIVEN, "cert-manager": CERT_MANAGER, "beside": BESIDE, "beside-given": BESIDE_GIVEN,
+    "beside-cert-manager": BESIDE + CERT_MANAGER,
 }  # fmt: skip
-FINDINGS = {"given": 7, "cert-manager": 7, "pod-given": 4, "pod-cert-manager": 4}  # files that are not on this machine
+# Files that are not on this machine.
+FINDINGS = {"given": 4, "cert-manager": 4, "beside-given": 7, "beside-cert-manager": 7}
 
 
 def chapter(text, kind, name):
@@ -145,8 +147,10 @@ class ChartTest(unittest.TestCase):
     def test_every_value_arrives(self):
         text = rendered(FULL)
         daemons = chapter(text, "StatefulSet", "slackline")
+        beside = rendered(FULL.replace("kubeScheduler: {", "kubeScheduler: {form: beside, "))
         pods = {"daemons": daemons, "release": chapter(text, "CronJob", "slackline-release"),
-                "gpu-scheduler": chapter(text, "Deployment", "gpu-scheduler")}  # fmt: skip
+                "remove": chapter(text, "Job", "slackline-remove"),
+                "gpu-scheduler": chapter(beside, "Deployment", "gpu-scheduler")}  # fmt: skip
         for name, document in pods.items():
             for said in ("- name: registry\n", "kubernetes.io/os: linux\n", "key: critical\n",
                          "priorityClassName: system-node-critical\n"):  # fmt: skip
@@ -201,8 +205,8 @@ class ChartTest(unittest.TestCase):
 
     def test_certificates_of_others_reach_both_ends(self):
         for values, secrets in (
-            (GIVEN, ("own-extender", "own-webhook", "own-api", "own-client")),
-            (CERT_MANAGER, ("slackline-extender-tls", "slackline-webhook-tls", "slackline-api-tls",
+            (BESIDE_GIVEN, ("own-extender", "own-webhook", "own-api", "own-client")),
+            (BESIDE + CERT_MANAGER, ("slackline-extender-tls", "slackline-webhook-tls", "slackline-api-tls",
                             "slackline-extender-client")),
         ):  # fmt: skip
             text = rendered(values)
@@ -211,15 +215,15 @@ class ChartTest(unittest.TestCase):
                 self.assertIn(f"secretName: {secret}\n", daemons)
             self.assertEqual(scheduler.count(f"secretName: {secrets[3]}\n"), 2, "its authority and its own")
             self.assertNotRegex(text, r"kind: Secret\n", "an empty one would be in the way")
-            self.assertEqual(text.count("caBundle: Q0E="), 6 if values is GIVEN else 0)
+            self.assertEqual(text.count("caBundle: Q0E="), 6 if values is BESIDE_GIVEN else 0)
             self.assertEqual(text.count("cert-manager.io/inject-ca-from: slackline-system/slackline-webhook"),
-                             0 if values is GIVEN else 2)  # fmt: skip
+                             0 if values is BESIDE_GIVEN else 2)  # fmt: skip
             (configuration,) = re.findall(r"  slackline.yaml: \|\n((?:    .*\n)+)", text)
             self.assertEqual(configuration.count("certFile: "), 3)
             self.assertRegex(configuration, r"clientNames:\n *- system:kube-scheduler\n")
 
     def test_in_the_pod_nobody_else_reaches_the_extender(self):
-        for name in ("pod", "pod-given", "pod-cert-manager"):
+        for name in ("default", "given", "cert-manager"):
             with self.subTest(name):
                 text = rendered(RENDERINGS[name], "gpus", "--no-hooks")
                 spoken = {line.partition("#")[0].strip() for line in text.splitlines() if "8181" in line}
@@ -229,7 +233,7 @@ class ChartTest(unittest.TestCase):
                 self.assertNotIn("helm.sh/resource-policy", text, "it goes with the release")
                 pods = chapter(text, "StatefulSet", "slackline")
                 self.assertIn("image: registry.k8s.io/kube-scheduler:v1.36.3\n", pods)
-        full = rendered(FULL.replace("kubeScheduler: {", "kubeScheduler: {form: pod, "))
+        full = rendered(FULL)
         pods = chapter(full, "StatefulSet", "slackline")
         for fixed in ("runAsUser", "runAsGroup", "fsGroup"):
             self.assertNotIn(fixed, pods, "OpenShift chooses it")
@@ -237,7 +241,7 @@ class ChartTest(unittest.TestCase):
 
     def test_a_changed_stanza_rolls_the_pod(self):
         def annotations(more):
-            pods = chapter(rendered(POD.replace("}", f"{more}}}")), "StatefulSet", "slackline")
+            pods = chapter(rendered(f"kubeScheduler: {{form: pod{more}}}"), "StatefulSet", "slackline")
             return re.findall(r"checksum/\S+: \S+", pods)
 
         before, after = annotations(""), annotations(", managedResources: [amd.com/gpu]")
@@ -245,7 +249,7 @@ class ChartTest(unittest.TestCase):
         self.assertNotEqual(before[1], after[1])
 
     def test_the_scheduler_of_the_pod_has_no_findings(self):
-        configuration = chapter(rendered(POD), "ConfigMap", "gpu-scheduler-configuration")
+        configuration = chapter(rendered(), "ConfigMap", "gpu-scheduler-configuration")
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder, "configuration.yaml")
             path.write_text(textwrap.dedent(configuration.partition("  configuration.yaml: |\n")[2]))
@@ -297,7 +301,8 @@ class HelmTest(unittest.TestCase):
         cluster = self.cluster
         cluster.add_gpu_nodes(1, 4, "K80")
         cluster.add_namespace(TEAM, MANAGED)
-        said = self.helm("install", "slackline", CHART, "--create-namespace", "--set", TAG)
+        beside = ("--set", "kubeScheduler.form=beside")
+        said = self.helm("install", "slackline", CHART, "--create-namespace", "--set", TAG, *beside)
         for command in ("rollout status statefulset/slackline", "-- slackline queue", "--set mode=active"):
             self.assertIn(command, said, "the next three commands")
         self.assertNotIn("WARNING", said)
@@ -353,7 +358,8 @@ class HelmTest(unittest.TestCase):
     def test_gpu_scheduler_moves_into_the_pod(self):
         """Who had it beside, upgrades: its rights follow it, and what stays is named with the command that deletes it."""
         cluster = self.cluster
-        self.helm("install", "slackline", CHART, "--create-namespace", "--set", TAG)
+        beside = ("--set", "kubeScheduler.form=beside")
+        self.helm("install", "slackline", CHART, "--create-namespace", "--set", TAG, *beside)
         where = ("get", "clusterrolebinding", "gpu-scheduler", "-o", "jsonpath={.subjects[*].namespace}")
         self.assertEqual(cluster.kubectl(*where), "kube-system")
         self.helm("upgrade", "slackline", CHART, "--reset-then-reuse-values", "--set", "kubeScheduler.form=pod")
