@@ -73,8 +73,7 @@ constexpr std::string_view kInsert =
     "INSERT INTO history(uid, ns, name, queue, qos_class, model, gpu_type, gpus, created_s, "
     "started_s, finished_ms, succeeded, deadline_s, predicted_s, gpu_hours, resized_from, family, "
     "asked_gpus, pods, cpu_milli, deleted, kind) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, "
-    "?11, "
-    "?12, ?13, "
+    "?11, ?12, ?13, "
     "coalesce((SELECT predicted_s FROM predictions WHERE uid = ?1), ?14), ?15, ?16, ?17, ?18, ?19, "
     "?20, ?21, ?22) "
     "ON CONFLICT(uid) DO NOTHING RETURNING predicted_s";
