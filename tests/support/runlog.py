@@ -34,6 +34,7 @@ class JobLog:
     pods: list = field(default_factory=list)  # of its last release, not deleted unbound
     stopped_at: list = field(default_factory=list)  # each time it made room for another one
     past_waits: list = field(default_factory=list)  # (since, bound at) of its earlier attempts
+    told: list = field(default_factory=list)  # (when, annotation `forecast`), each that was another one
 
     @property
     def bound_at(self):
@@ -77,6 +78,9 @@ class RunLog:
             if _stops(notes) > len(log.stopped_at):
                 log.past_waits = log.waits
                 log.stopped_at.append(when)
+            forecast = notes.get("slackline.dev/forecast")
+            if forecast and (not log.told or log.told[-1][1] != forecast):
+                log.told.append((when, forecast))
             self._wanted[name_of(job)] = job["spec"]["parallelism"]
             if job.get("status", {}).get("completionTime"):
                 self._complete.add(name_of(job))
