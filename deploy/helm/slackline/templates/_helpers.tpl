@@ -198,7 +198,7 @@ extenders:
       serverName: slackline.{{ .Release.Namespace }}.svc # needed even if urlPrefix is the Service's IP address
     {{- end }}
     httpTimeout: 2s
-    nodeCacheCapable: true # with false, 1.35 and 1.36 score every node as if it were empty
+    nodeCacheCapable: true # with false, 1.34 to 1.37 score every node as if it were empty
     ignorable: true # without Slackline, GPU pods schedule as they do today
     managedResources:
       {{- range .Values.kubeScheduler.managedResources }}
