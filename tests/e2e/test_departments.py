@@ -6,7 +6,7 @@ import subprocess
 import time
 import unittest
 
-from support.controlplane import ROOT
+from support.controlplane import ROOT, stock_scheduler_config
 from support.daemon import slackline_binary
 from support.objects import DURATION, TEAM, gpu_job, name_of, node_of
 from support.queued_case import QueuedCase
@@ -191,6 +191,8 @@ class DepartmentsTest(QueuedCase):
         self.cluster.wait_bound("gang", 2, timeout=60, namespace=TEAM)
 
     def test_who_dies_in_the_middle_of_it_goes_on_in_the_next_life(self):
+        # It has the pods that are made while no webhook answers.
+        self.cluster.start_scheduler(stock_scheduler_config(self.cluster, "default-scheduler"), "kube-scheduler-stock")
         borrower = self.lend()
         self.apply(job("t1", "text"))
         self.cluster.wait(lambda: self.stops(borrower), 30, "the stop")

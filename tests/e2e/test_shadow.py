@@ -54,8 +54,12 @@ class ShadowTest(ActiveCase):
         self.cluster.apply([gpu_pod("again", gpus=GPUS_PER_NODE, duration="60s")])
         self.cluster.wait(lambda: self.bound("again") == 1, 20, "the node to be full again")
         self.cluster.apply([stock_job("told", 12, deadline_s=600)])
-        self.cluster.wait(lambda: self._events_of("told"), 20, "the Event of a Job that waits")
-        self.assertRegex(self._events_of("told")[0]["message"], "^if Slackline planned: starts .* waits for 4 ")
+
+        def told():
+            return {event["reason"]: event["message"] for event in self._events_of("told")}.get("Queued")
+
+        said = self.cluster.wait(told, 20, "the Event of a Job that waits")
+        self.assertRegex(said, "^if Slackline planned: starts .* waits for 4 ")
 
     def _report_of_both(self):
         report = json.loads(self.daemon.get("/v1/reports/shadow")[1])
