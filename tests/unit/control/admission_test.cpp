@@ -91,7 +91,6 @@ TEST_F(AdmissionTest, AJobThatIsCreatedSuspendedIsOursAndStaysHeldBack) {
   EXPECT_THAT(changes.annotations, ElementsAre(Pair("slackline.dev/deadline", _),
                                                Pair("slackline.dev/deadline-basis", _)));
   EXPECT_THAT(changes.template_labels, ElementsAre(Pair("slackline.dev/managed", "true")));
-  EXPECT_EQ(changes.scheduler_name, "gpu-scheduler");
   EXPECT_THAT(validate(held).warnings, Contains(HasSubstr("you hold the Job back; it joins queue "
                                                           "team-a once you set spec.suspend")));
 }
