@@ -7,10 +7,10 @@ import re
 import subprocess
 import threading
 
-from support.controlplane import ROOT
+from support.controlplane import KUBERNETES, ROOT
 from support.daemon import Daemon, slackline_binary
 from support.helm import CHART, helm
-from support.objects import MANAGED, TEAM, gpu_job, name_of, phase_of
+from support.objects import MANAGED, TEAM, gpu_job, has_ended, name_of
 from support.process import Process, free_ports
 
 SYSTEM = "slackline-system"
@@ -205,11 +205,7 @@ class Installation:
         cluster = self.cluster
 
         def pending():  # and not of an attempt before
-            return [
-                pod
-                for pod in cluster.pods_of("slackline-remove", SYSTEM)
-                if phase_of(pod) not in ("Succeeded", "Failed")
-            ]
+            return [pod for pod in cluster.pods_of("slackline-remove", SYSTEM) if not has_ended(pod)]
 
         (pod,) = cluster.wait(pending, 30, "the pod that removes Slackline")
         assert pod["spec"]["serviceAccountName"] == "slackline-release"
@@ -365,7 +361,7 @@ def install_in_pods(cluster):
     cluster.add_gpu_nodes(2, 4, "K80", prefix="k80")
     status, said = helm(
         "install", "slackline", CHART, "-n", SYSTEM, "--create-namespace", "--set", "mode=active",
-        "--set", "kubeScheduler.tag=v1.36.3", "--set", "kubeScheduler.form=pod",
+        "--set", f"kubeScheduler.tag={KUBERNETES}", "--set", "kubeScheduler.form=pod",
         kubeconfig=cluster.pki_kubeconfig("admin"),
     )  # fmt: skip
     assert status == 0, said

@@ -8,7 +8,7 @@ import json
 import threading
 from dataclasses import dataclass
 
-from support.objects import gpus_of, name_of, node_of, phase_of
+from support.objects import gpus_of, has_ended, name_of, node_of
 from support.watch import Watch
 
 
@@ -78,7 +78,7 @@ class GpuLedger:
             name_of(pod), owners[0]["uid"], gpus_of(pod), node_of(pod) or "",
             nominated=pod.get("status", {}).get("nominatedNodeName", ""),
             leaving="deletionTimestamp" in pod["metadata"],
-            over="gone" in pod or phase_of(pod) in ("Succeeded", "Failed"),
+            over="gone" in pod or has_ended(pod),
         )  # fmt: skip
         with self._lock:
             self._note(pod, state)

@@ -164,9 +164,13 @@ def gpus_of(pod, resource=GPU):
     )
 
 
+def has_ended(pod):
+    return phase_of(pod) in ("Succeeded", "Failed")
+
+
 def bound_and_live(pods):
     """The pods that are on a node and have not ended."""
-    return [pod for pod in pods if node_of(pod) and phase_of(pod) not in ("Succeeded", "Failed")]
+    return [pod for pod in pods if node_of(pod) and not has_ended(pod)]
 
 
 def gpus_by_node(pods):

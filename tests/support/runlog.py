@@ -8,10 +8,9 @@ import json
 import threading
 from dataclasses import dataclass, field, replace
 
-from support.objects import gpus_of, name_of, node_of, phase_of
+from support.objects import gpus_of, has_ended, name_of, node_of, phase_of
 
 JOB_LABEL = "batch.kubernetes.io/job-name"
-_OVER = ("Succeeded", "Failed")
 
 
 @dataclass
@@ -101,7 +100,7 @@ class RunLog:
             if node_of(pod) and not log.bound_at:
                 log.node, log.bound_at = node_of(pod), when
                 self._check_room(log.node)
-            if phase_of(pod) in _OVER and not log.ended_at:
+            if has_ended(pod) and not log.ended_at:
                 log.ended_at, log.succeeded = when, phase_of(pod) == "Succeeded"
                 if log.leaving and log.succeeded:  # it was done before it was told to end: it counts for its Job
                     log.leaving = False

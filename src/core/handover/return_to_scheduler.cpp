@@ -1,6 +1,5 @@
 #include "slackline/core/handover/return_to_scheduler.h"
 
-#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
