@@ -88,11 +88,13 @@ std::optional<PlannedRun> run_on(const ClusterSnapshot& snapshot, const Placemen
   return std::nullopt;
 }
 
-// A node for each unit of the GPUs of its pods (planning/mixed_pods.h).
+// A node for each unit of the GPUs of its pods (planning/mixed_pods.h); nullopt for more units than
+// a shape has.
 std::optional<PlannedRun> run_of_mixed(const ClusterSnapshot& snapshot, const QueueTask& task,
                                        const PlacementMenu& menu,
                                        const std::vector<QueuePool>& pools) {
   const PlanNote& plan = *task.plan;
+  if (task.request.all_gpus() != plan.shape.gpus()) return std::nullopt;
   std::vector<NodeName> names;
   for (std::size_t i = 0; i < plan.nodes.size(); ++i)
     names.insert(names.end(), static_cast<std::size_t>(task.request.of_each[i] / plan.shape.d_gpn),
