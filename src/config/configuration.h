@@ -98,6 +98,9 @@ struct ExtenderSettings {
   std::string trust = "kube-system/slackline-extender-ca";
   // NAMESPACE/NAME of the Secret with kube-scheduler's own certificate, as tls.crt and tls.key.
   std::string client_secret = "kube-system/slackline-extender-client";
+  // NAMESPACE/NAME of the Lease of the kube-scheduler that runs on the same host (in a pod: in the
+  // same pod): while that one holds it, shares are given away here. Empty: planner.lease decides.
+  std::string scheduler_lease;
   double http_timeout_s = 2;  // as in kube-scheduler's configuration
 
   friend bool operator==(const ExtenderSettings&, const ExtenderSettings&) = default;

@@ -99,29 +99,28 @@ struct Pod {
   NodeName node;                                  // spec.nodeName; empty while unbound
   NodeName nominated_node;                        // status.nominatedNodeName
   PodPhase phase = PodPhase::kPending;
-  bool deleting = false;  // deletionTimestamp is set
-  // Until when it may take to end after its deletion: deletionTimestamp, epoch seconds.
-  std::optional<double> gone_by_s{};
-  double grace_s = 0;  // that it may take to end, once it is to
+  bool deleting = false;              // deletionTimestamp is set
+  std::optional<double> gone_by_s{};  // deletionTimestamp: when it has ended; epoch seconds
+  double grace_s = 0;                 // that it may take to end, once it is to
   // Others end it or have ended it, by what the pod itself says: never a kNode... kind.
   std::optional<PodDisruption> disruption{};
-  bool gated = false;          // any scheduling gate
-  bool our_gate = false;       // slackline.dev/queue among them
-  bool foreign_gate = false;   // any other gate: somebody else holds the pod back, too
-  bool unschedulable = false;  // kube-scheduler has looked at it, and found no node
-  bool in_pod_group = false;   // spec.schedulingGroup: only filtered and scored
-  bool managed = false;        // label slackline.dev/managed=true
-  std::int32_t priority = 0;   // spec.priority: the rank in kube-scheduler
+  bool gated = false;         // any scheduling gate
+  bool our_gate = false;      // slackline.dev/queue among them
+  bool foreign_gate = false;  // any other gate: somebody else holds the pod back, too
+  bool ready = false;         // the Ready condition
+  bool in_pod_group = false;  // spec.schedulingGroup: only filtered and scored
+  bool managed = false;       // label slackline.dev/managed=true
+  std::int32_t priority = 0;  // spec.priority: the rank in kube-scheduler
   std::string scheduler_name;
-  double created_s = 0;             // epoch seconds
-  std::optional<double> started_s;  // status.startTime
+  std::optional<std::string> unschedulable{};  // kube-scheduler has found no node: what it said
+  double created_s = 0;                        // epoch seconds
+  std::optional<double> started_s;             // status.startTime
   std::optional<double> ended_s{};  // when the last of its containers ended; of a terminal pod
   bool restarted = false;           // one of its containers has been restarted
   bool out_of_memory = false;       // one of its containers was OOMKilled
-  // One of its containers failed, and its termination message says that a GPU was full.
-  bool gpu_out_of_memory = false;
-  std::string image_digest{};  // "sha256:...", of the image that it runs; empty = not known
-  Resources requests;          // init maximum, sidecars, overhead, pod-level; pods = 1
+  bool gpu_out_of_memory = false;   // one failed, and its termination message says so
+  std::string image_digest{};       // "sha256:...", of the image that it runs; empty = not known
+  Resources requests;               // init maximum, sidecars, overhead, pod-level; pods = 1
   std::shared_ptr<const PodAsk> ask{};  // behind `requests`, of a pod that was posted; else null
   // Of its only container, where it is a GPU pod of a Job; else nullopt.
   std::optional<ContainerAmounts> amounts{};

@@ -18,6 +18,8 @@
 namespace slackline::wire {
 namespace {
 
+constexpr std::size_t kLongestVerdict = 1024;  // bytes of kube-scheduler's words that are kept
+
 PodPhase read_phase(std::string_view text) {
   for (const PodPhase phase :
        {PodPhase::kPending, PodPhase::kRunning, PodPhase::kSucceeded, PodPhase::kFailed})
@@ -88,11 +90,12 @@ DisruptionKind disruption_kind_of(std::string_view reason) {
   return DisruptionKind::kOtherTarget;
 }
 
-bool is_unschedulable(JsonView status) {
+std::optional<std::string> why_unschedulable(JsonView status) {
   for (const JsonView condition : status["conditions"].items())
-    if (condition["type"].text() == "PodScheduled")
-      return condition["status"].text() == "False" && condition["reason"].text() == "Unschedulable";
-  return false;
+    if (condition["type"].text() == "PodScheduled" && condition["status"].text() == "False" &&
+        condition["reason"].text() == "Unschedulable")
+      return printable(condition["message"].text(), kLongestVerdict);
+  return std::nullopt;
 }
 
 std::optional<PodDisruption> read_disruption(JsonView status) {
@@ -350,7 +353,8 @@ Pod read_pod(JsonView json, const GpuCatalog& catalog) {
   pod.deleting = metadata["deletionTimestamp"].present();
   pod.grace_s = grace_s(spec["terminationGracePeriodSeconds"]);
   pod.disruption = read_disruption(status);
-  pod.unschedulable = is_unschedulable(status);
+  pod.unschedulable = why_unschedulable(status);
+  pod.ready = has_condition(status["conditions"], "Ready", "True");
   read_gates(spec["schedulingGates"], pod);
   pod.in_pod_group = spec["schedulingGroup"].present();
   if (!pod.in_pod_group) pod.owner_gang = read_owner_gang(metadata);

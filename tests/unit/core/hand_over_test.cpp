@@ -481,7 +481,8 @@ class RefusedTest : public HandOverTest {
     world_.add(a_job("train").gpus(4).waiting());
     for (int round = 0; round < 3; ++round) {
       settle(planner_, false);
-      world_.pods().begin()->second.unschedulable = looked_at;
+      world_.pods().begin()->second.unschedulable =
+          looked_at ? std::optional<std::string>("0/3 nodes") : std::nullopt;
       world_.pass(kUnboundAfter_s);
     }
     planner_.act(world_);

@@ -300,13 +300,26 @@ TEST(KubeDecode, APodTellsWhetherKubeSchedulerHasRefusedIt) {
     return decoded<Pod>(
                KubeKind::kPod,
                R"({"metadata":{"name":"p"},"status":{"conditions":[{"type":"PodScheduled","status":")" +
-                   is + R"(","reason":")" + reason + R"("}]}})")
+                   is + R"(","reason":")" + reason + R"(","message":"0/2 nodes"}]}})")
         .unschedulable;
   };
-  EXPECT_TRUE(refused("False", "Unschedulable"));
+  EXPECT_EQ(refused("False", "Unschedulable"), "0/2 nodes");
   EXPECT_FALSE(refused("False", "SchedulingGated")) << "nobody has looked";
   EXPECT_FALSE(refused("False", "SchedulerError"));
   EXPECT_FALSE(refused("True", ""));
+}
+
+TEST(KubeDecode, APodIsReadyOnceItSaysSo) {
+  const auto ready = [](const std::string& is) {
+    return decoded<Pod>(
+               KubeKind::kPod,
+               R"({"metadata":{"name":"p"},"status":{"conditions":[{"type":"Ready","status":")" +
+                   is + R"("}]}})")
+        .ready;
+  };
+  EXPECT_TRUE(ready("True"));
+  EXPECT_FALSE(ready("False"));
+  EXPECT_FALSE(decoded<Pod>(KubeKind::kPod, R"({"metadata":{"name":"p"}})").ready);
 }
 
 TEST(KubeDecode, APodGroupsMemberIsMarked) {
