@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "cli/check_cluster.h"
 #include "cli/commands.h"
@@ -26,7 +27,7 @@ namespace {
 
 struct CheckOptions {
   std::string config;
-  std::string scheduler;
+  std::vector<std::string> schedulers;
   std::string kueue;
   bool stanza = false;
   std::string cluster;
@@ -80,7 +81,9 @@ bool check_ours(const std::string& file, config::Configuration& configuration) {
   return report(file, findings);
 }
 
-bool check_scheduler(const std::string& file, const config::Configuration& configuration) {
+// `before`: the files that were given before it.
+bool check_scheduler(const std::string& file, const std::vector<std::string>& before,
+                     const config::Configuration& configuration) {
   const auto text = config::read_text_file(file);
   if (!text) {
     std::printf("%s: error: %s\n", file.c_str(), text.error().message.c_str());
@@ -89,6 +92,12 @@ bool check_scheduler(const std::string& file, const config::Configuration& confi
   config::Findings findings = config::lint_scheduler_configuration(*text, configuration);
   const config::Findings absent = config::check_scheduler_files(*text);
   findings.insert(findings.end(), absent.begin(), absent.end());
+  for (const std::string& other : before) {
+    const auto other_text = config::read_text_file(other);
+    if (!other_text) continue;
+    for (config::Finding& finding : config::lint_beside(*text, other, *other_text))
+      findings.push_back(std::move(finding));
+  }
   config::sort_by_line(findings);
   return report(file, findings);
 }
@@ -117,7 +126,11 @@ int run(const CheckOptions& options) {
   bool good = options.config.empty() || check_ours(options.config, configuration);
   // Shares that cannot be read are none, which would look as if all were well.
   if (!options.kueue.empty() && good) good = compare_with_kueue(options.kueue, configuration);
-  if (!options.scheduler.empty()) good = check_scheduler(options.scheduler, configuration) && good;
+  std::vector<std::string> before;
+  for (const std::string& file : options.schedulers) {
+    good = check_scheduler(file, before, configuration) && good;
+    before.push_back(file);
+  }
   if (!options.cluster.empty()) {
     if (!options.kubeconfig.empty()) configuration.cluster.kubeconfig = options.kubeconfig;
     good = check_cluster(configuration) && good;
@@ -138,7 +151,9 @@ void add_check(CLI::App& app, int& exit_code) {
   CLI::Option* const ours =
       command->add_option("--config", options->config, "SlacklineConfiguration (YAML)")
           ->check(CLI::ExistingFile);
-  command->add_option("--scheduler", options->scheduler, "KubeSchedulerConfiguration (YAML)")
+  command
+      ->add_option("--scheduler", options->schedulers,
+                   "KubeSchedulerConfiguration (YAML); several: also what they do to each other")
       ->check(CLI::ExistingFile);
   command
       ->add_option("--kueue", options->kueue,
@@ -157,7 +172,7 @@ void add_check(CLI::App& app, int& exit_code) {
   command->add_flag("--stanza", options->stanza,
                     "Print the extenders stanza that fits the configuration");
   command->callback([&exit_code, options] {
-    if (options->config.empty() && options->scheduler.empty() && options->cluster.empty() &&
+    if (options->config.empty() && options->schedulers.empty() && options->cluster.empty() &&
         !options->stanza)
       throw CLI::RequiredError("--config, --scheduler, --cluster or --stanza");
     exit_code = run(*options);

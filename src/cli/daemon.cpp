@@ -7,6 +7,7 @@
 #include "cli/copy_service.h"
 #include "cli/key_service.h"
 #include "cli/listeners.h"
+#include "cli/object_name.h"
 #include "cli/own_authority.h"
 #include "cli/planner_service.h"
 #include "cli/remote_api_service.h"
@@ -17,6 +18,7 @@
 #include "cluster/api/api_client.h"
 #include "cluster/api/kube_writer.h"
 #include "cluster/api/reviewer.h"
+#include "cluster/lease/scheduler_lease.h"
 #include "cluster/watch/file_source.h"
 #include "cluster/watch/kube_source.h"
 #include "cluster/watch/observers.h"
@@ -43,6 +45,7 @@
 #include "control/query/queue_query.h"
 #include "control/query/reports.h"
 #include "control/serve/extender.h"
+#include "control/serve/scheduler_news.h"
 #include "control/state/reloader.h"
 #include "http/routes/api_guard.h"
 #include "http/routes/api_routes.h"
@@ -96,6 +99,8 @@ struct Daemon::Parts {
   Published<control::PlannerView> no_planner;  // the view of nobody
   Published<control::WrittenBook> books;
   std::unique_ptr<control::EventPost> event_post;  // null in active mode, and on a file
+  std::unique_ptr<control::SchedulerNews> scheduler_news;
+  std::unique_ptr<cluster::SchedulerLease> scheduler_lease;  // null: kube-scheduler runs elsewhere
   std::unique_ptr<control::ForecastKeeper> keeper;
   std::unique_ptr<control::ShadowPlanner> shadow;  // null in active mode
   std::unique_ptr<control::CalibrationQuery> calibrations;
@@ -125,6 +130,9 @@ struct Daemon::Parts {
   Status connect_cluster();
   Status follow_runs();
   std::optional<core::StockScope> stock_scope() const;
+  std::function<Result<double>()> share_term() const;
+  void watch_scheduler();
+  bool post(TaskEvent event);
   Status lay_routes();
   void lay_api_routes(http::Router& router, const config::ListenerSettings& door);
   void settle_runs();
@@ -256,12 +264,38 @@ std::optional<core::StockScope> Daemon::Parts::stock_scope() const {
   return only_looks ? core::StockScope::kAll : core::StockScope::kManaged;
 }
 
+bool Daemon::Parts::post(TaskEvent event) {
+  if (planner) return planner->actuator().add_event(std::move(event));
+  return event_post && event_post->add(std::move(event));
+}
+
+void Daemon::Parts::watch_scheduler() {
+  if (!api || configuration.extender.scheduler_lease.empty()) return;
+  scheduler_news = std::make_unique<control::SchedulerNews>(
+      key_of(configuration.planner.lease).ns, cluster::host_name(), *source,
+      [this](TaskEvent event) { return post(std::move(event)); }, metrics, system_clock());
+  scheduler_lease = std::make_unique<cluster::SchedulerLease>(
+      *api, key_of(configuration.extender.scheduler_lease), cluster::host_name(),
+      [this] { scheduler_news->look(scheduler_lease->host_of_holder()); });
+}
+
+std::function<Result<double>()> Daemon::Parts::share_term() const {
+  if (scheduler_lease) return [this] { return scheduler_lease->since(); };
+  if (!planner) return nullptr;
+  return [this]() -> Result<double> {
+    if (const auto since_s = planner->leads_since()) return *since_s;
+    return fail(ErrorCode::kUnavailable,
+                format("it does not hold the Lease {}", configuration.planner.lease));
+  };
+}
+
 Status Daemon::Parts::lay_routes() {
   const Published<control::Known>& known = models->known();
-  if (planner) {
-    decisions.leads_since = [this] { return planner->leads_since(); };
-    decisions.planner = &planner->view();
-  }
+  if (planner) decisions.planner = &planner->view();
+  if (!planner && writer)
+    event_post = std::make_unique<control::EventPost>(*writer, metrics, system_clock());
+  watch_scheduler();
+  decisions.share_term = share_term();
   extender = std::make_unique<control::Extender>(decisions, known, *source, writer.get(), *log,
                                                  system_clock());
   queries = std::make_unique<control::Queries>(decisions, known, *source, journal.get(),
@@ -274,14 +308,9 @@ Status Daemon::Parts::lay_routes() {
                                          .leader = {},
                                          .stock_waits = stock_scope()};
   const Published<control::PlannerView>& view = planner ? planner->view() : no_planner;
-  if (!planner && writer)
-    event_post = std::make_unique<control::EventPost>(*writer, metrics, system_clock());
-  const auto post = [this](TaskEvent event) {
-    if (planner) return planner->actuator().add_event(std::move(event));
-    return event_post && event_post->add(std::move(event));
-  };
-  keeper = std::make_unique<control::ForecastKeeper>(planning, known, *source, view, books, post,
-                                                     metrics, system_clock());
+  keeper = std::make_unique<control::ForecastKeeper>(
+      planning, known, *source, view, books,
+      [this](TaskEvent event) { return post(std::move(event)); }, metrics, system_clock());
   if (!planner)
     shadow = std::make_unique<control::ShadowPlanner>(planning, known, *source, *log, journal.get(),
                                                       metrics, system_clock());
@@ -492,6 +521,7 @@ Result<std::unique_ptr<Daemon>> Daemon::start(const config::Configuration& confi
   if (parts->copy) parts->copy->start();
   if (parts->telemetry) parts->telemetry->start();
   if (parts->event_post) parts->event_post->start();
+  if (parts->scheduler_lease) parts->scheduler_lease->start();
   parts->keeper->start();
   if (parts->shadow) parts->shadow->start();
   if (parts->key) parts->key->start([source = parts->source.get()] { source->keys_changed(); });
@@ -517,6 +547,8 @@ void Daemon::stop(double grace_s) {
   parts_->progress->stop();
   if (parts_->reloader) parts_->reloader->join();
   parts_->keeper->join();
+  if (parts_->scheduler_lease) parts_->scheduler_lease->stop();
+  if (parts_->scheduler_lease) parts_->scheduler_lease->join();
   if (parts_->event_post) parts_->event_post->stop();
   if (parts_->event_post) parts_->event_post->join();
   if (parts_->shadow) parts_->shadow->join();

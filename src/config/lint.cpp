@@ -63,6 +63,46 @@ void lint_profile(const Lint& root, const Lint& profile, bool has_profile) {
   lint_sample(root, profile, has_profile);
 }
 
+// NAMESPACE/NAME; empty: each replica schedules.
+std::string lease_of(const Lint& root) {
+  const Lint election = root.inside("leaderElection");
+  if (election.text("leaderElect") == "false") return "";
+  const std::string name = election.text("resourceName");
+  const std::string ns = election.text("resourceNamespace");
+  return (ns.empty() ? "kube-system" : ns) + "/" + (name.empty() ? "kube-scheduler" : name);
+}
+
+// The extenders' resources that kube-scheduler itself does not count.
+std::vector<std::string> uncounted(const Lint& root) {
+  std::vector<std::string> names;
+  const Document* extenders = root.find("extenders");
+  if (extenders == nullptr) return names;
+  for (const Document& extender : extenders->items) {
+    const Document* resources = extender.find("managedResources");
+    if (resources == nullptr) continue;
+    for (const Document& resource : resources->items) {
+      const Document* name = resource.find("name");
+      const Document* ignored = resource.find("ignoredByScheduler");
+      if (name != nullptr && ignored != nullptr && ignored->scalar == "true")
+        names.push_back(name->scalar);
+    }
+  }
+  return names;
+}
+
+// Shares are given only next to the holder of the Lease that Slackline watches.
+void lint_share_lease(const Lint& root, const std::string& watched) {
+  const std::string lease = lease_of(root);
+  if (watched.empty() || lease == watched || uncounted(root).empty()) return;
+  (root.has("leaderElection") ? root.inside("leaderElection") : root)
+      .error(
+          root.has("leaderElection") ? "resourceName" : "leaderElection",
+          format("the Lease is {}, and Slackline's extender.schedulerLease is {}: no share would "
+                 "ever be given",
+                 lease.empty() ? "none" : printable(lease, 128), watched),
+          "name one Lease in both, with leaderElect: true");
+}
+
 // Two kube-schedulers that share a Lease take turns: one of them never schedules.
 void lint_lease(const Lint& root, bool second_scheduler) {
   if (!second_scheduler) return;
@@ -173,7 +213,30 @@ Findings lint_scheduler_configuration(std::string_view text, const Configuration
   if (!lint_header(root)) return findings;
   lint_profiles(root);
   lint_extenders(root, configuration);
+  lint_share_lease(root, configuration.extender.scheduler_lease);
   sort_by_line(findings);
+  return findings;
+}
+
+Findings lint_beside(std::string_view text, const std::string& other_file,
+                     std::string_view other_text) {
+  Findings findings;
+  const auto document = wire::read_document(text);
+  const auto other = wire::read_document(other_text);
+  if (!document || !other) return findings;  // lint_scheduler_configuration says so
+  const Lint root(*document, "", findings);
+  Findings ignored;
+  const Lint there(*other, "", ignored);
+  if (const std::string lease = lease_of(root); !lease.empty() && lease == lease_of(there))
+    return findings;  // they take turns
+  const std::vector<std::string> theirs = uncounted(there);
+  for (const std::string& name : uncounted(root))
+    if (std::find(theirs.begin(), theirs.end(), name) != theirs.end())
+      root.error("extenders",
+                 format("{} is managed in {} too, by a scheduler with another Lease: both would be "
+                        "given the same share",
+                        printable(name, 64), other_file),
+                 "let one kube-scheduler ask for it");
   return findings;
 }
 

@@ -26,6 +26,11 @@ inline constexpr std::int64_t kLeastExtenderWeight = 12;
 
 Findings lint_scheduler_configuration(std::string_view text, const Configuration& configuration);
 
+// What is wrong with it beside the one of another file: two schedulers with Leases of their own
+// that both call for a share that only Slackline counts, and would each be given it.
+Findings lint_beside(std::string_view text, const std::string& other_file,
+                     std::string_view other_text);
+
 std::string scheduler_stanza(const Configuration& configuration);
 
 }  // namespace slackline::config

@@ -197,10 +197,15 @@ bool is_certificate_name(std::string_view name) {
   });
 }
 
-void read_object_name(Section& section, std::string_view key, std::string& name) {
+void read_optional_name(Section& section, std::string_view key, std::string& name) {
   section.text(key, name);
-  if (!parse_object_key(name))
+  if (!name.empty() && !parse_object_key(name))
     section.problem(key, format("is \"{}\"", printable(name, 64)), "it must be NAMESPACE/NAME");
+}
+
+void read_object_name(Section& section, std::string_view key, std::string& name) {
+  read_optional_name(section, key, name);
+  if (name.empty()) section.problem(key, "is empty", "it must be NAMESPACE/NAME");
 }
 
 void read_certificate(Section& section, CertificateSettings& certificate) {
@@ -224,6 +229,7 @@ void read_extender(Section& section, ExtenderSettings& extender) {
                     "the authority must outlive what it signs; give it years");
   read_object_name(section, "trust", extender.trust);
   read_object_name(section, "clientSecret", extender.client_secret);
+  read_optional_name(section, "schedulerLease", extender.scheduler_lease);
   section.duration("httpTimeout", extender.http_timeout_s);
 }
 

@@ -131,6 +131,11 @@ constexpr auto kListed = std::to_array<ListedMetric>({
     {"slackline_deadlines_risked_total", MetricKind::kCounter, "",
      "Tasks that were stopped though they may miss their deadline for it.", ""},
     // The extender
+    {"slackline_scheduler_alone", MetricKind::kGauge, "",
+     "1 while the kube-scheduler that schedules runs in a pod that has not been ready for 60 s, as "
+     "another replica sees it (`extender.schedulerLease`).",
+     "above zero: GPU pods go where the stock scheduler puts them "
+     "([SlacklineNotAsked](reasons/SlacklineNotAsked.md))"},
     {"slackline_extender_authority_made_timestamp_seconds", MetricKind::kGauge, "",
      "When the authority of the extender's certificates was made, Unix time. A kube-scheduler that "
      "started earlier trusts only the previous one.",

@@ -131,6 +131,12 @@ MORE_THAT_FIRE = {  # what else the same alert finds
             {"severity": "critical", "is": "blind"},
             "The extender is blind",
         ),
+        (
+            10,
+            {"slackline_scheduler_alone": steady(1)},
+            {"severity": "critical", "is": "not asked"},
+            "The extender is not asked",
+        ),
     ],
     "SlacklineWebhookSilent": [
         (

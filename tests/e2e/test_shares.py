@@ -1,15 +1,18 @@
-"""Shares that Slackline alone counts, with two replicas in active mode behind one balanced address, a
-real kube-scheduler and API server: no node is over-booked and no slot given twice, whoever is asked."""
+"""Shares that Slackline alone counts, with two replicas in active mode, a real kube-scheduler and API server: no node is
+over-booked and no slot given twice, whoever is asked. Behind one balanced address, and each next to a kube-scheduler."""
 
 import http.server
+import json
+import os
 import random
+import signal
 import threading
 import unittest
 
 from support.active import POLICY
 from support.controlplane import ControlPlane, gpu_scheduler_config
 from support.daemon import Daemon
-from support.installation import wait_leading
+from support.installation import SYSTEM, PodInstallation, install_in_pods, wait_leading
 from support.objects import bound_and_live, gpu_pod, name_of, node_of
 
 SHARE = "example.com/share"
@@ -20,6 +23,28 @@ gpus:
   resources:
     - {{name: {SHARE}, sharing: timeslice, selfAccounted: true}}
 """
+RESOURCES = [
+    {"name": "nvidia.com/gpu", "sharing": "whole"},
+    {"name": SHARE, "sharing": "timeslice", "selfAccounted": True},
+]
+
+
+def add_share_nodes(cluster):
+    for node in cluster.add_gpu_nodes(NODES, SHARES, resource=SHARE):
+        cluster.kubectl("label", "node", node, f"nvidia.com/gpu.count={GPUS}")
+
+
+def slots(cluster):
+    """(node, slot) of every bound pod."""
+    found = []
+    for pod in bound_and_live(cluster.list("pod", "default")):
+        resource, _, given = pod["metadata"]["annotations"]["slackline.dev/device-ids"].partition("=")
+        assert resource == SHARE, name_of(pod)
+        found += [(node_of(pod), int(slot)) for slot in given.split(",")]
+    return found
+
+
+EVERY_SLOT = [(f"node-{node}", slot) for node in range(NODES) for slot in range(SHARES)]
 
 
 class Balancer:
@@ -57,8 +82,7 @@ class SharesTest(unittest.TestCase):
     def setUpClass(cls):
         cls.cluster = ControlPlane()
         cls.addClassCleanup(cls.cluster.close)
-        for node in cls.cluster.add_gpu_nodes(NODES, SHARES, resource=SHARE):
-            cls.cluster.kubectl("label", "node", node, f"nvidia.com/gpu.count={GPUS}")
+        add_share_nodes(cls.cluster)
         account = cls.cluster.install_rbac()
         cls.daemons = [cls.replica(name, account) for name in ("a", "b")]
         for daemon in cls.daemons:  # the first one leads
@@ -79,7 +103,7 @@ class SharesTest(unittest.TestCase):
     def test_two_replicas_never_split_a_booking(self):
         leader, other = self.daemons
         self.cluster.apply([gpu_pod(f"early-{i}", resource=SHARE) for i in range(5)])
-        self.cluster.wait(lambda: len(self.slots()) == 5, 60, "five pods to be bound")
+        self.cluster.wait(lambda: len(slots(self.cluster)) == 5, 60, "five pods to be bound")
         for daemon in self.daemons:
             self.assertGreater(daemon.requests("filter"), 0, "both were asked")
         self.assertGreater(leader.requests("bind", result="ok"), 0)
@@ -88,15 +112,58 @@ class SharesTest(unittest.TestCase):
         leader.kill()
         self.cluster.apply([gpu_pod(f"late-{i}", resource=SHARE) for i in range(7)])
         wait_leading(self.cluster, other)
-        self.cluster.wait(lambda: len(self.slots()) == NODES * SHARES, 60, "every share to be given")
-        every = [(f"node-{node}", slot) for node in range(NODES) for slot in range(SHARES)]
-        self.assertEqual(sorted(self.slots()), every, "each slot to one pod")
+        self.cluster.wait(lambda: len(slots(self.cluster)) == NODES * SHARES, 60, "every share to be given")
+        self.assertEqual(sorted(slots(self.cluster)), EVERY_SLOT, "each slot to one pod")
 
-    def slots(self):
-        """(node, slot) of every bound pod."""
-        found = []
-        for pod in bound_and_live(self.cluster.list("pod", "default")):
-            resource, _, slots = pod["metadata"]["annotations"]["slackline.dev/device-ids"].partition("=")
-            self.assertEqual(resource, SHARE, name_of(pod))
-            found += [(node_of(pod), int(slot)) for slot in slots.split(",")]
-        return found
+
+class NeighbourTest(unittest.TestCase):
+    """The chart's form `pod`: shares are given next to the kube-scheduler that schedules, and nowhere else."""
+
+    def test_a_scheduler_that_was_stopped_gives_no_slot_again(self):
+        cluster = ControlPlane()
+        self.addCleanup(cluster.close)
+        add_share_nodes(cluster)
+        first = install_in_pods(cluster, "--set-json", "config.gpus.resources=" + json.dumps(RESOURCES))
+        second = PodInstallation(cluster, "-1")
+        second.run_as_installed()
+        cluster.apply([gpu_pod(f"early-{i}", resource=SHARE) for i in range(5)])
+        cluster.wait(lambda: len(slots(cluster)) == 5, 60, "five pods to be bound next to the first scheduler")
+        self.assertEqual(second.daemon.requests("filter"), 0, "each kube-scheduler asks its neighbour")
+        self.assertIn("does not hold the Lease kube-system/gpu-scheduler", self.refusal(second), "whoever asks it")
+        self.assertEqual(self.refusal(first), "")
+
+        # As if the machine of the first pod stood still.
+        frozen = [first.daemon.process, cluster.parts["gpu-scheduler"]]
+        for process in frozen:
+            os.kill(process.pid, signal.SIGSTOP)
+        cluster.apply([gpu_pod(f"late-{i}", resource=SHARE) for i in range(NODES * SHARES)])
+        cluster.wait(lambda: len(slots(cluster)) == NODES * SHARES, 90, "the second scheduler to give all shares")
+        for process in frozen:
+            os.kill(process.pid, signal.SIGCONT)
+        self.assertIn("does not hold the Lease", self.refusal(first), "its term is over by its own clock")
+        cluster.wait(lambda: not cluster.parts["gpu-scheduler"].alive(), 30, "the first scheduler to see that it lost")
+        self.assertEqual(sorted(slots(cluster)), EVERY_SLOT, "each slot to one pod")
+        self.assertEqual(first.daemon.total("slackline_binds_total", outcome="bound"), 5)
+
+        # No kubelet has ever said that the pod of the second is ready.
+        self.tells_who_is_not_asked(cluster, first)
+
+    def tells_who_is_not_asked(self, cluster, teller):
+        def told():
+            return [each for each in cluster.list("event", SYSTEM) if each["reason"] == "SlacklineNotAsked"]
+
+        cluster.wait(told, 90, "the first replica to tell of the second")
+        self.assertEqual({each["involvedObject"]["name"] for each in told()}, {"slackline-1"})
+        self.assertEqual(teller.daemon.total("slackline_scheduler_alone"), 1)
+        path = f"{cluster.collection('pod', SYSTEM)}/slackline-1/status"
+        status = {"conditions": [{"type": "Ready", "status": "True"}]}
+        self.assertEqual(cluster.request("PATCH", path, {"status": status})[0], 200)
+        cluster.wait(lambda: teller.daemon.total("slackline_scheduler_alone") == 0, 20, "it to be ready")
+
+    def refusal(self, replica):
+        pod = gpu_pod("asked", resource=SHARE)
+        pod["metadata"] |= {"namespace": "default", "uid": "u"}
+        asked = json.dumps({"Pod": pod, "NodeNames": ["node-0"]})
+        status, said = replica.daemon.post("/v1/extender/filter", asked)
+        self.assertEqual(status, 200, said)
+        return json.loads(said).get("Error", "")

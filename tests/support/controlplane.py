@@ -27,7 +27,7 @@ import time
 from support.objects import GPU, bound_and_live, gpu_node, node_of
 from support.patience import patient
 from support.pki import Pki
-from support.process import Process, free_ports, wait
+from support.process import Process, free_ports, on_host, wait
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 _LANE = os.environ.get("KUBERNETES", "")  # another version than CI's, e.g. "1.34" (scripts/test-lanes)
@@ -144,21 +144,22 @@ class ControlPlane:
 
     # ---- parts ---------------------------------------------------------------------------------
 
-    def start_scheduler(self, config, name="kube-scheduler", account=None):
+    def start_scheduler(self, config, name="kube-scheduler", account=None, host=None):
         """Starts a kube-scheduler on a configuration text and waits until it is healthy.
 
-        `account` is the kubeconfig by which it asks who reads its metrics; by default the stock one.
+        `account` is the kubeconfig by which it asks who reads its metrics; by default the stock one. `host` is its host's
+        name, if it is not this one's.
         """
         path = self.directory / f"{name}.yaml"
         path.write_text(config)
         (port,) = free_ports(1)
         account = account or self.pki_kubeconfig("scheduler")
-        self.run_part(
-            name, BINARIES / "kube-scheduler", f"--config={path}",
+        self.run_part(name, *on_host(host, [
+            BINARIES / "kube-scheduler", f"--config={path}",
             f"--authentication-kubeconfig={account}", f"--authorization-kubeconfig={account}",
             "--bind-address=127.0.0.1", f"--secure-port={port}", *self._serving_pair(),
             "--authorization-always-allow-paths=/healthz,/readyz,/livez,/metrics",
-        )  # fmt: skip
+        ]))  # fmt: skip
         self._wait_healthy(name, port, "/healthz")
         return self.parts[name]
 

@@ -11,7 +11,7 @@ from support.controlplane import KUBERNETES, ROOT
 from support.daemon import Daemon, slackline_binary
 from support.helm import CHART, helm
 from support.objects import MANAGED, TEAM, gpu_job, has_ended, name_of
-from support.process import Process, free_ports
+from support.process import Process, free_ports, on_host
 
 SYSTEM = "slackline-system"
 WEBHOOK = ROOT / "deploy" / "webhook"
@@ -99,15 +99,15 @@ class InstalledDaemon(Daemon):
 
     settings = ""  # further keys, as YAML
 
-    def __init__(self, cluster, kubeconfig, directory):
+    def __init__(self, cluster, kubeconfig, directory, host=None):
         super().__init__(None, directory)
         self.kubeconfig = kubeconfig
         self.webhook_port, self.remote_port = free_ports(2)
         self.configure(cluster)
         self.process = Process(
             "slackline",
-            [slackline_binary(), "serve", "--config", self.config, "--kubeconfig", self.kubeconfig,
-             "--listen-api", f"127.0.0.1:{self.api_port}", "--grace", "0"],
+            on_host(host, [slackline_binary(), "serve", "--config", self.config, "--kubeconfig", self.kubeconfig,
+                           "--listen-api", f"127.0.0.1:{self.api_port}", "--grace", "0"]),
             directory / "slackline.log",
         )  # fmt: skip
 
@@ -163,6 +163,7 @@ class Installation:
         self.cluster = cluster
         self.directory = cluster.directory
         self.replica = ""
+        self.host = None  # its name; None: this one's
         self.daemon = None
         self.volumes = SchedulerVolumes(self)
 
@@ -171,7 +172,7 @@ class Installation:
 
     def run_as_installed(self, prepare=lambda: None):
         """Without webhooks that reach it: here nothing leads to the address of a Service."""
-        self.daemon = InstalledDaemon(self.cluster, self.daemon_kubeconfig(), self.directory)
+        self.daemon = InstalledDaemon(self.cluster, self.daemon_kubeconfig(), self.directory, self.host)
         self.cluster.adopt(self.daemon.process, f"slackline{self.replica}")
         prepare()
         self.daemon.start()
@@ -262,7 +263,7 @@ class Installation:
             assert found == 1, f"{key} is there {found} times"
         if (name := f"gpu-scheduler{self.replica}") in self.cluster.parts:
             self.cluster.kill(name)
-        self.cluster.start_scheduler(configuration, name, account)
+        self.cluster.start_scheduler(configuration, name, account, self.host)
 
     def trust(self):
         """The authorities that kube-scheduler is told to trust; None before."""
@@ -279,12 +280,13 @@ class Installation:
 
 
 class PodInstallation(Installation):
-    """The chart's form `pod`: both containers of a pod on one loopback, each with the volumes that it mounts and no others."""
+    """The chart's form `pod`: both containers of a pod on one loopback and with its name, each with the volumes that it mounts and no others."""
 
     def __init__(self, cluster, replica=""):
         """`run` is to be called once the chart is installed; for a further replica, `run_as_installed`."""
         super().__init__(cluster)
         self.replica = replica
+        self.host = f"slackline{replica or '-0'}"
         self.directory = cluster.directory / f"pod{replica}"
         self.spec = cluster.get("statefulset", SYSTEM, "slackline")["spec"]["template"]["spec"]
         cluster.wait(lambda: "token" in self._data("secret", "gpu-scheduler-token"), 20, "Kubernetes to fill the token")
@@ -356,12 +358,12 @@ class PodInstallation(Installation):
         return data
 
 
-def install_in_pods(cluster):
-    """The chart's form `pod`, in active mode, with its first replica."""
+def install_in_pods(cluster, *more):
+    """The chart's form `pod`, in active mode, with its first replica; `more` goes to `helm install`."""
     cluster.add_gpu_nodes(2, 4, "K80", prefix="k80")
     status, said = helm(
         "install", "slackline", CHART, "-n", SYSTEM, "--create-namespace", "--set", "mode=active",
-        "--set", f"kubeScheduler.tag={KUBERNETES}", "--set", "kubeScheduler.form=pod",
+        "--set", f"kubeScheduler.tag={KUBERNETES}", "--set", "kubeScheduler.form=pod", *more,
         kubeconfig=cluster.pki_kubeconfig("admin"),
     )  # fmt: skip
     assert status == 0, said

@@ -70,6 +70,11 @@ def settled(measure, quiet_s, what):
     return value
 
 
+def on_host(name, argv):
+    """The command on a host of that name, as a container has the name of its pod; None: on this one."""
+    return ["unshare", "--uts", "sh", "-c", 'hostname "$0" && exec "$@"', name, *argv] if name else argv
+
+
 class Process:
     """A command line, its log file, and verbs to start, stop and kill it.
 

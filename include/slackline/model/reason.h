@@ -58,6 +58,7 @@ inline constexpr std::string_view kResized = "Resized";
 inline constexpr std::string_view kResizeRolledBack = "ResizeRolledBack";
 inline constexpr std::string_view kCannotComeBack = "CannotComeBack";
 inline constexpr std::string_view kNotReviewed = "NotReviewed";
+inline constexpr std::string_view kSlacklineNotAsked = "SlacklineNotAsked";
 inline constexpr std::string_view kDeviated = "Deviated";
 inline constexpr std::string_view kPlanDisbelieved = "PlanDisbelieved";
 inline constexpr std::string_view kDeadlineAtRisk = "DeadlineAtRisk";
@@ -89,7 +90,7 @@ struct ReasonFact {
   std::string_view meaning;  // a clause for people, without a full stop
 };
 
-inline constexpr std::array<ReasonFact, 62> kReasons = {{
+inline constexpr std::array<ReasonFact, 63> kReasons = {{
     {reason::kWaitsItsTurn, ReasonUse::kWaits, "the GPUs it accepts go to others first"},
     {reason::kGpuTypeAbsent, ReasonUse::kWaits, "no usable node has a GPU of a type it accepts"},
     {reason::kNoNodeFits, ReasonUse::kWaits, "no usable node could take its pods, even empty"},
@@ -164,6 +165,8 @@ inline constexpr std::array<ReasonFact, 62> kReasons = {{
      "no webhook of Slackline saw it at its creation, and it does not wait its turn"},
     {reason::kCannotComeBack, ReasonUse::kHappened,
      "others ended the pod, and no Job makes another one"},
+    {reason::kSlacklineNotAsked, ReasonUse::kHappened,
+     "the kube-scheduler of this pod schedules, and Slackline next to it is not ready"},
     {reason::kDeviated, ReasonUse::kHappened, "it runs on other nodes than first planned"},
     {reason::kPlanDisbelieved, ReasonUse::kHappened,
      "its plan was not written by Slackline for it, or had ended, and was removed"},

@@ -12,10 +12,8 @@ namespace slackline::cluster {
 namespace {
 
 std::string own_identity() {
-  char host[256] = {};
-  ::gethostname(host, sizeof(host) - 1);
   std::random_device random;
-  return format("{}_{:08x}{:08x}", host, random(), random());
+  return format("{}_{:08x}{:08x}", host_name(), random(), random());
 }
 
 LeaseOptions with_identity(LeaseOptions options) {
@@ -24,6 +22,12 @@ LeaseOptions with_identity(LeaseOptions options) {
 }
 
 }  // namespace
+
+std::string host_name() {
+  char host[256] = {};
+  ::gethostname(host, sizeof(host) - 1);
+  return host;
+}
 
 LeaderElection::LeaderElection(ApiClient& client, LeaseOptions options,
                                std::function<void()> changed, const Clock& clock)

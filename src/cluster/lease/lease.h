@@ -37,6 +37,9 @@ struct LeaseOptions {
   double retry_s = 2;
 };
 
+// Of this machine; in a pod, the pod's name.
+std::string host_name();
+
 // The leadership of this replica: its term, and since when on its own steady clock.
 struct Leadership {
   std::int64_t term = 0;

@@ -98,7 +98,7 @@ Extender::Extender(const DecisionOptions& options, const Published<Known>& known
       source_(source),
       log_(log),
       clock_(clock),
-      shares_(std::make_unique<ShareAccount>(options.catalog, source, options.leads_since, clock)),
+      shares_(std::make_unique<ShareAccount>(options.catalog, source, options.share_term, clock)),
       binder_(std::make_unique<Binder>(BinderOptions{options.mode, options.scheduler_names}, source,
                                        writer, *shares_, clock)) {}
 

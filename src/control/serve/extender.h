@@ -62,8 +62,8 @@ struct DecisionOptions {
   const Published<Settings>* settings = nullptr;             // what may change; null: the defaults
   const Published<core::PortraitBook>* portraits = nullptr;  // null: no family's past is known
   std::vector<std::string> scheduler_names;  // whose pods are bound; empty: anybody's
-  // Since when this replica leads (share_account.h); null: no Lease says who counts shares.
-  std::function<std::optional<double>()> leads_since;
+  // Since when this replica counts shares (share_account.h); null: no Lease says who does.
+  std::function<Result<double>()> share_term;
   double verb_time_s = 1.6;  // for each verb, waiting for a thread and decoding included
   // Who knows which nodes are slow; null: nobody.
   const Published<PlannerView>* planner = nullptr;

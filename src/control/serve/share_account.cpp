@@ -15,9 +15,9 @@ constexpr double kPublication_s = 0.5;
 
 }  // namespace
 
-ShareAccount::ShareAccount(const GpuCatalog& catalog, cluster::ClusterSource& source,
-                           LeadsSince leads_since, const Clock& clock)
-    : catalog_(catalog), source_(source), leads_since_(std::move(leads_since)), clock_(clock) {}
+ShareAccount::ShareAccount(const GpuCatalog& catalog, cluster::ClusterSource& source, Term term,
+                           const Clock& clock)
+    : catalog_(catalog), source_(source), term_(std::move(term)), clock_(clock) {}
 
 bool ShareAccount::concerns(const Pod& pod) const {
   return core::wants_self_accounted(pod.requests, catalog_);
@@ -31,9 +31,9 @@ bool ShareAccount::has_rules() const {
 std::string ShareAccount::refusal() {
   if (!source_.health().trusted())
     return "the cluster cache is not synced, and only Slackline counts the requested share";
-  if (!leads_since_) return "";
-  const std::optional<double> since_s = leads_since_();
-  if (!since_s) return "this replica does not hold the Lease, and only its holder counts shares";
+  if (!term_) return "";
+  const Result<double> since_s = term_();
+  if (!since_s) return "this replica does not count shares now: " + since_s.error().message;
   return refusal_of_term(*since_s);
 }
 
@@ -51,7 +51,7 @@ std::string ShareAccount::refusal_of_term(double since_s) {
     }
     if (ask) source_.list_pods_again();
   }
-  return "this replica has just taken the Lease: it assigns shares once it has listed the pods "
+  return "this replica has begun to count shares: it assigns them once it has listed the pods "
          "again";
 }
 

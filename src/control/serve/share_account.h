@@ -2,16 +2,16 @@
 // and bind: those in a snapshot, and Slackline's bindings that it does not show yet
 // (core/cluster/binds_in_flight.h).
 //
-// The account is part of one process. With a Lease (active mode) only its holder assigns shares,
-// and a new holder only after it has listed the pods again, one bind timeout after it took the
-// Lease: this list has the last holder's bindings. In the other modes a single daemon serves such a
-// profile.
+// The account is part of one process. With a Lease only one replica assigns shares: the one whose
+// kube-scheduler next to it holds kube-scheduler's (extender.schedulerLease), else the holder of
+// the planner's (active mode). A new one does only after it has listed the pods again, one bind
+// timeout after its term began: this list has the bindings of the one before. Without a Lease a
+// single daemon serves such a profile.
 //
 // Thread-safe. The lock is held for the account only, never over a call to the API server.
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,11 +33,11 @@ inline constexpr double kBindTimeout_s = 5;
 
 class ShareAccount {
  public:
-  // Since when this replica leads, on the steady clock; nullopt: it does not.
-  using LeadsSince = std::function<std::optional<double>()>;
+  // Since when this replica is the one that assigns shares, on the steady clock; or why it is not.
+  using Term = std::function<Result<double>()>;
 
-  // `leads_since` is null where no Lease decides who leads. All outlive it.
-  ShareAccount(const GpuCatalog& catalog, cluster::ClusterSource& source, LeadsSince leads_since,
+  // `term` is null where no Lease says who does. All outlive it.
+  ShareAccount(const GpuCatalog& catalog, cluster::ClusterSource& source, Term term,
                const Clock& clock);
 
   // Whether the pod asks for anything that is counted here.
@@ -68,7 +68,7 @@ class ShareAccount {
 
   const GpuCatalog& catalog_;
   cluster::ClusterSource& source_;
-  const LeadsSince leads_since_;
+  const Term term_;
   const Clock& clock_;
 
   Mutex mutex_;

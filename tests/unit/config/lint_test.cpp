@@ -292,6 +292,39 @@ TEST(LintTest, ASecondSchedulerNeedsALeaseOfItsOwn) {
               ElementsAre());
 }
 
+TEST(LintTest, TwoSchedulersMayNotBothAskForAShare) {
+  const std::string share =
+      spoiled("ignorable: true", "ignorable: false",
+              kGood + "      - name: example.com/share\n        ignoredByScheduler: true\n");
+  const std::string other = spoiled("resourceName: gpu-scheduler", "resourceName: other", share);
+  EXPECT_TRUE(lint_beside(share, "other", share).empty()) << "replicas of one";
+  const Findings found = lint_beside(share, "other", other);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_THAT(to_string(found[0], "f"),
+              HasSubstr("f:9: error: extenders: example.com/share is managed in other too"));
+  EXPECT_TRUE(
+      lint_beside(kGood, "other", spoiled("resourceName: gpu-scheduler", "resourceName: other"))
+          .empty())
+      << "whole GPUs are counted by each";
+  const std::string alone = spoiled("leaderElect: true", "leaderElect: false", share);
+  EXPECT_EQ(lint_beside(alone, "other", alone).size(), 1U) << "nobody waits for a Lease";
+}
+
+TEST(LintTest, TheSharesFollowTheLeaseThatSlacklineWatches) {
+  Configuration configuration;
+  configuration.gpus.resources.push_back({"example.com/share", GpuSharing::kTimeslice, true});
+  const std::string share =
+      spoiled("ignorable: true", "ignorable: false",
+              kGood + "      - name: example.com/share\n        ignoredByScheduler: true\n");
+  configuration.extender.scheduler_lease = "kube-system/gpu-scheduler";
+  EXPECT_THAT(findings(share, configuration), ElementsAre());
+  configuration.extender.scheduler_lease = "kube-system/other";
+  EXPECT_THAT(findings(share, configuration),
+              ElementsAre(HasSubstr("f:5: error: leaderElection.resourceName: the Lease is "
+                                    "kube-system/gpu-scheduler, and Slackline's")));
+  EXPECT_THAT(findings(kGood, configuration), ElementsAre()) << "no share is asked for";
+}
+
 TEST(LintTest, WhatTwoExtendersMayNotShare) {
   const std::string two = kGood +
                           "  - urlPrefix: http://127.0.0.1:9/other\n    bindVerb: bind\n"

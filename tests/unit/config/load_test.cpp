@@ -392,7 +392,8 @@ TEST(LoadTest, EveryKeyReachesItsField) {
       "clientNames: [s]}}\n"
       "  api: {address: '[::1]:0'}\n"
       "  metrics: {address: '0.0.0.0:9100'}\n"
-      "extender: {certificate: {life: 1h}, authorityLife: 3h, trust: n/t, clientSecret: n/s}\n"
+      "extender: {certificate: {life: 1h}, authorityLife: 3h, trust: n/t, clientSecret: n/s, "
+      "schedulerLease: n/l}\n"
       "cluster: {source: 'file:dump.yaml', kubeconfig: kc, staleAfter: 90s, auditInterval: 1h30m}\n"
       "store: {path: /var/lib/s.db, modelsPath: m.db, portraitsPath: p.db, "
       "keepRows: 5, keepHistory: 36h, keepPortraits: 48h, "
@@ -415,6 +416,7 @@ TEST(LoadTest, EveryKeyReachesItsField) {
   EXPECT_EQ(c.extender.authority_life_s, 3 * 3600);
   EXPECT_EQ(c.extender.trust, "n/t");
   EXPECT_EQ(c.extender.client_secret, "n/s");
+  EXPECT_EQ(c.extender.scheduler_lease, "n/l");
   EXPECT_EQ(c.listeners.api.address, "[::1]:0");
   EXPECT_EQ(c.listeners.metrics.address, "0.0.0.0:9100");
   EXPECT_EQ(c.cluster.dump_file, "dump.yaml");

@@ -262,19 +262,19 @@ TEST_F(SharesTest, FilterSeesBindsThatTheWatchDoesNotShowYet) {
 TEST_F(SharesTest, WithoutTheLeaseNoShareIsGivenAway) {
   LiveSource source(cluster(1, 8, 2));
   test::FakeClock clock;
-  std::optional<double> since_s;
-  options_.leads_since = [&] { return since_s; };
+  Result<double> since_s = fail(ErrorCode::kUnavailable, "another one holds the Lease");
+  options_.share_term = [&] { return since_s; };
   Extender extender(options_, known_, source, &writer_, log_, clock);
-  EXPECT_THAT(filter(extender, 0, {"n0"}).error, HasSubstr("does not hold the Lease"));
-  EXPECT_THAT(bind(extender, 0, "n0").error, HasSubstr("does not hold the Lease"));
+  EXPECT_THAT(filter(extender, 0, {"n0"}).error, HasSubstr("another one holds the Lease"));
+  EXPECT_THAT(bind(extender, 0, "n0").error, HasSubstr("another one holds the Lease"));
 
   since_s = clock.steady_s();
   source.listed = {clock.steady_s() - 1, clock.steady_s() + 1};
-  EXPECT_THAT(filter(extender, 0, {"n0"}).error, HasSubstr("has just taken the Lease"));
+  EXPECT_THAT(filter(extender, 0, {"n0"}).error, HasSubstr("has begun to count shares"));
   EXPECT_EQ(source.lists, 0) << "the last holder's binds may be under way";
   clock.advance(kBindTimeout_s);
   for (int i = 0; i < 3; ++i)
-    EXPECT_THAT(bind(extender, 0, "n0").error, HasSubstr("has just taken the Lease"));
+    EXPECT_THAT(bind(extender, 0, "n0").error, HasSubstr("has begun to count shares"));
   EXPECT_EQ(source.lists, 1) << "asked for once";
   source.listed = {clock.steady_s(), clock.steady_s() + 0.1};
   clock.advance(1);
@@ -282,12 +282,12 @@ TEST_F(SharesTest, WithoutTheLeaseNoShareIsGivenAway) {
   EXPECT_THAT(bind(extender, 0, "n0").error, IsEmpty());
 
   since_s = clock.steady_s();  // lost and taken again
-  EXPECT_THAT(bind(extender, 1, "n0").error, HasSubstr("has just taken the Lease"));
+  EXPECT_THAT(bind(extender, 1, "n0").error, HasSubstr("has begun to count shares"));
 }
 
 TEST_F(SharesTest, WholeGpusAreNobodysConcernHere) {
   LiveSource source(a_cluster().with(a_node("n0")).with(a_pod("p0").gpus(1)).build());
-  options_.leads_since = [] { return std::optional<double>(); };
+  options_.share_term = []() -> Result<double> { return fail(ErrorCode::kUnavailable, "another"); };
   Extender extender(options_, known_, source, &writer_, log_, system_clock());
   EXPECT_THAT(bind(extender, 0, "n0").error, IsEmpty());
 }

@@ -95,6 +95,9 @@ listeners:
   metrics: {address: ":8182"}
   remoteApi: {address: ":8183"}
 planner: {giveBack: true}
+{{- if eq .Values.kubeScheduler.form "pod" }}
+extender: {schedulerLease: kube-system/gpu-scheduler}
+{{- end }}
 calibration: {priorityClass: slackline-calibration}
 store:
   path: /var/lib/slackline/slackline.db
@@ -157,9 +160,22 @@ planner: {lease: {{ $ns }}/slackline}
 {{ mergeOverwrite $config (deepCopy .Values.config) | toYaml }}
 {{- end }}
 
+{{/* The resources that Slackline alone counts (selfAccounted), by spaces. */}}
+{{- define "slackline.shares" -}}
+{{- $shares := list }}
+{{- range dig "gpus" "resources" list .Values.config }}
+{{- if .selfAccounted }}{{ $shares = append $shares .name }}{{ end }}
+{{- end }}
+{{- if and $shares (eq .Values.kubeScheduler.form "beside") }}
+{{- fail "config.gpus.resources: selfAccounted needs kubeScheduler.form pod: beside, two replicas would answer one kube-scheduler" }}
+{{- end }}
+{{- join " " $shares }}
+{{- end }}
+
 {{/* kube-scheduler's own configuration. */}}
 {{- define "slackline.schedulerConfiguration" -}}
 {{- $inPod := eq .Values.kubeScheduler.form "pod" -}}
+{{- $shares := include "slackline.shares" . | splitList " " | compact -}}
 # deploy/kube-scheduler/gpu-scheduler.yaml, as it is in {{ ternary "Slackline's pods" "the pods of this folder" $inPod }}.
 apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration
@@ -199,11 +215,19 @@ extenders:
     {{- end }}
     httpTimeout: 2s
     nodeCacheCapable: true # with false, 1.34 to 1.37 score every node as if it were empty
+    {{- if $shares }}
+    ignorable: false # without Slackline nobody counts the shares below
+    {{- else }}
     ignorable: true # without Slackline, GPU pods schedule as they do today
+    {{- end }}
     managedResources:
-      {{- range .Values.kubeScheduler.managedResources }}
+      {{- range without .Values.kubeScheduler.managedResources $shares }}
       - name: {{ . }}
         ignoredByScheduler: false # kube-scheduler itself still counts whole GPUs
+      {{- end }}
+      {{- range $shares }}
+      - name: {{ . }}
+        ignoredByScheduler: true # Slackline counts it alone
       {{- end }}
 {{- end }}
 
