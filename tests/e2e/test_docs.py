@@ -1,7 +1,7 @@
-"""Every kubectl line of the pages that people copy from, in order, on a real control plane.
+"""Every line of kubectl and helm of the pages that people copy from, in order, on a real control plane.
 
-What needs pods of ours is done in their place (`exec`, a rollout, what deploy/remove runs) or left out
-(waiting for them); kind and Docker lines are not run.
+What needs pods of ours is done in their place (`exec`, a rollout, what removes Slackline) or left out (waiting for
+them); kind and Docker lines are not run.
 """
 
 import os
@@ -12,7 +12,8 @@ import unittest
 
 from support.controlplane import BINARIES, ROOT, ControlPlane, stock_scheduler_config
 from support.daemon import slackline_binary
-from support.installation import SYSTEM, Installation
+from support.helm import HELM
+from support.installation import SYSTEM, Installation, PodInstallation
 from support.objects import TEAM, gpu_job, gpu_node, node_of
 
 BASE = "deploy/base"
@@ -28,7 +29,7 @@ class Page:
         self.installed = Installation(cluster)
         text = (ROOT / "docs" / name).read_text()
         lines = "\n".join(BLOCK.findall(text)).splitlines()
-        self.commands = [line for line in lines if line.startswith(("kubectl ", "slackline "))]
+        self.commands = [line for line in lines if line.startswith(("kubectl ", "helm ", "slackline "))]
 
     def do(self, until="", then=lambda: None):
         """Runs the next commands up to and with the first one that has `until` in it, or all.
@@ -54,7 +55,12 @@ class Page:
         if command.startswith("slackline "):
             words = command.split("#")[0].split()[1:]
             return self._slackline(*words, "--server", self.installed.daemon.api_url)
-        path = f"{BINARIES}:{os.environ['PATH']}"
+        if command.startswith("helm uninstall "):
+            assert self.installed.daemon.stop() == 0  # as a kubelet ends it, once there are to be no pods
+            (status, said), (code, words) = self.installed.helm_uninstall()
+            assert (status, code) == (0, 0), said + words
+            return said
+        path = f"{BINARIES}:{HELM.parent}:{os.environ['PATH']}"
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", command], cwd=ROOT, text=True, check=False,
             capture_output=True,
@@ -69,6 +75,10 @@ class Page:
         done = subprocess.run([slackline_binary(), *words], text=True, check=False, capture_output=True)
         assert done.returncode in (0, 1), f"slackline {words}\n{done.stderr}"
         return done.stdout
+
+    def run_in_pods(self):
+        self.installed = PodInstallation(self.cluster)
+        self.run_active()
 
     def run_active(self):
         self.installed.run()
@@ -103,7 +113,7 @@ class DocsTest(unittest.TestCase):
             node["status"]["capacity"].pop("nvidia.com/gpu")  # `allocatable` is the same value
         self.cluster.apply(nodes)
         page = Page(self.cluster, "QUICKSTART.md")
-        page.do("label namespace", page.run_active)
+        page.do("label namespace", page.run_in_pods)
         page.do("manifests/quickstart.yaml", lambda: self.wait_bound("first-a", "first-b"))
         queue = page.do("slackline queue")
         self.assertLess(queue.index("soon"), queue.index("later"), queue)
@@ -116,11 +126,8 @@ class DocsTest(unittest.TestCase):
         travels.installed = page.installed
         self.assertIn("gates= nominated= node=slackline-worker", travels.do("get pods"))
         travels.do()
-        page.do("apply -k deploy/remove", page.remove)
         page.do()
         self.assertIsNone(self.cluster.get("namespace", None, SYSTEM))
-        left = self.cluster.kubectl("get", "deployments,configmaps", "-n", "kube-system", "-o", "name")
-        self.assertNotIn("gpu-scheduler", left)
 
     def test_turning_active_mode_on_and_off(self):
         self.cluster.start_scheduler(stock_scheduler_config(self.cluster, "default-scheduler"))

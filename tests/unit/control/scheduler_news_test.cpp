@@ -68,7 +68,7 @@ TEST_F(SchedulerNewsTest, TheOtherReplicaTellsAfterAMinute) {
   EXPECT_EQ(events_[0].reason, "SlacklineNotAsked");
   EXPECT_THAT(events_[0].message,
               HasSubstr("kubectl -n slackline-system describe pod slackline-0"));
-  look_for(SchedulerNews::kAgain_s - 1);
+  look_for(SchedulerNews::kAgain_s - 2);
   EXPECT_EQ(events_.size(), 1U);
   look_for(1);
   EXPECT_EQ(events_.size(), 2U) << "still";
