@@ -47,7 +47,15 @@ void lint_keys(const Lint& extender) {
                      format("allowed: {}", fmt::join(kExtenderKeys, ", ")));
 }
 
-void lint_verbs(const Lint& extender, bool ours) {
+// Else bind writes what kube-scheduler itself would write, the pod's uid included.
+bool bind_adds_something(const Configuration& configuration) {
+  const std::vector<GpuResourceRule>& resources = configuration.gpus.resources;
+  return configuration.mode == Mode::kActive ||
+         std::any_of(resources.begin(), resources.end(),
+                     [](const GpuResourceRule& rule) { return rule.self_accounted; });
+}
+
+void lint_verbs(const Lint& extender, bool ours, const Configuration& configuration) {
   if (!ours) return;
   struct VerbRule {
     std::string_view key;
@@ -58,9 +66,10 @@ void lint_verbs(const Lint& extender, bool ours) {
       {{"filterVerb", "filter", "GPU types and held nodes are not respected"},
        {"prioritizeVerb", "prioritize", "nodes are not ranked by throughput and cost"},
        {"preemptVerb", "preempt", "preemption does not spare the work that would be lost"},
-       {"bindVerb", "bind", "bindings carry no uid precondition and no Slackline annotations"}}};
+       {"bindVerb", "bind", "pods are not told their GPU type, and no share is booked"}}};
   for (const VerbRule& verb : kVerbs) {
     const std::string value = extender.text(verb.key);
+    if (value.empty() && verb.name == "bind" && !bind_adds_something(configuration)) continue;
     if (value.empty())
       extender.warning(verb.key, format("is missing: {}", verb.loss),
                        format("set {}: {}", verb.key, verb.name));
@@ -282,7 +291,7 @@ void Lint::warning(std::string_view key, std::string problem, std::string remedy
 void lint_extender(const Lint& extender, bool ours, const Configuration& configuration) {
   const std::vector<ManagedResource> managed = managed_resources(extender);
   lint_keys(extender);
-  lint_verbs(extender, ours);
+  lint_verbs(extender, ours, configuration);
   lint_weight(extender, ours);
   lint_tls(extender);
   lint_client_certificate(extender, ours, configuration);

@@ -80,6 +80,16 @@ TEST(LintTest, TheShippedSchedulerConfigurationsHaveNoFindings) {
   }
 }
 
+TEST(LintTest, KubeSchedulerMayBindWhereSlacklineWouldAddNothing) {
+  const std::string unbound = spoiled("    bindVerb: bind\n", "");
+  EXPECT_THAT(findings(unbound), ElementsAre());
+  Configuration active;
+  active.mode = Mode::kActive;
+  const auto is_missing = HasSubstr("warning: extenders[0].bindVerb: is missing");
+  EXPECT_THAT(findings(unbound, active), ElementsAre(is_missing));
+  EXPECT_THAT(findings(unbound, with_fractional_resource()), ElementsAre(is_missing));
+}
+
 TEST(LintTest, TheStanzaThatWePrintHasNoFindings) {
   const std::string head = kGood.substr(0, kGood.find("extenders:"));
   Configuration over_tls;
