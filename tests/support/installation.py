@@ -172,11 +172,14 @@ class Installation:
 
     def run_as_installed(self, prepare=lambda: None):
         """Without webhooks that reach it: here nothing leads to the address of a Service."""
+        self.start_daemon(prepare)
+        self.start_scheduler()
+
+    def start_daemon(self, prepare):
         self.daemon = InstalledDaemon(self.cluster, self.daemon_kubeconfig(), self.directory, self.host)
         self.cluster.adopt(self.daemon.process, f"slackline{self.replica}")
         prepare()
         self.daemon.start()
-        self.start_scheduler()
 
     def daemon_kubeconfig(self):
         return self.cluster.service_account_kubeconfig(SYSTEM, "slackline")
@@ -279,17 +282,8 @@ class Installation:
         return tuple(base64.b64decode(shown[name]).decode() for name in ("tls.crt", "tls.key"))
 
 
-class PodInstallation(Installation):
-    """The chart's form `pod`: both containers of a pod on one loopback and with its name, each with the volumes that it mounts and no others."""
-
-    def __init__(self, cluster, replica=""):
-        """`run` is to be called once the chart is installed; for a further replica, `run_as_installed`."""
-        super().__init__(cluster)
-        self.replica = replica
-        self.host = f"slackline{replica or '-0'}"
-        self.directory = cluster.directory / f"pod{replica}"
-        self.spec = cluster.get("statefulset", SYSTEM, "slackline")["spec"]["template"]["spec"]
-        cluster.wait(lambda: "token" in self._data("secret", "gpu-scheduler-token"), 20, "Kubernetes to fill the token")
+class PodVolumes:
+    """The volumes of a pod, as a kubelet mounts them; `cluster`, `namespace`, `spec` and `directory` are whose they are."""
 
     def container(self, name):
         (found,) = [each for each in self.spec["containers"] if each["name"] == name]
@@ -305,6 +299,52 @@ class PodInstallation(Installation):
             for path, content in self._contents(volumes[wanted["name"]]).items():
                 (folder / path).write_text(content)
         return root
+
+    def _data(self, kind, name):
+        found = self.cluster.get(kind, self.namespace, name) or {}
+        data = found.get("data", {})
+        return {key: base64.b64decode(each).decode() for key, each in data.items()} if kind == "secret" else data
+
+    def _contents(self, volume):
+        """{path: text} of a volume."""
+        if "secret" in volume:
+            return self._chosen("secret", volume["secret"]["secretName"], volume["secret"])
+        if "configMap" in volume:
+            return self._chosen("configmap", volume["configMap"]["name"], volume["configMap"])
+        contents = {}
+        for source in volume.get("projected", {}).get("sources", []):
+            if "configMap" in source:
+                contents |= self._chosen("configmap", source["configMap"]["name"], source["configMap"])
+            elif "serviceAccountToken" in source:
+                account = self.spec["serviceAccountName"]
+                contents[source["serviceAccountToken"]["path"]] = self.cluster.service_account_token(
+                    self.namespace, account
+                )
+            else:
+                (item,) = source["downwardAPI"]["items"]
+                assert item["fieldRef"]["fieldPath"] == "metadata.namespace"
+                contents[item["path"]] = self.namespace
+        return contents
+
+    def _chosen(self, kind, name, volume):
+        data = self._data(kind, name)
+        if "items" in volume:
+            return {each["path"]: data[each["key"]] for each in volume["items"]}
+        return data
+
+
+class PodInstallation(PodVolumes, Installation):
+    """The chart's form `pod`: both containers of a pod on one loopback and with its name, each with the volumes that it mounts and no others."""
+
+    def __init__(self, cluster, replica=""):
+        """`run` is to be called once the chart is installed; for a further replica, `run_as_installed`."""
+        super().__init__(cluster)
+        self.replica = replica
+        self.host = f"slackline{replica or '-0'}"
+        self.namespace = SYSTEM
+        self.directory = cluster.directory / f"pod{replica}"
+        self.spec = cluster.get("statefulset", SYSTEM, "slackline")["spec"]["template"]["spec"]
+        cluster.wait(lambda: "token" in self._data("secret", "gpu-scheduler-token"), 20, "Kubernetes to fill the token")
 
     def account(self, name):
         """A kubeconfig of what a container finds where Kubernetes puts the account of a pod."""
@@ -326,36 +366,6 @@ class PodInstallation(Installation):
         (named,) = [each for each in self.container("kube-scheduler")["command"] if each.startswith("--config=/")]
         configuration = self.mounted("kube-scheduler") / named.removeprefix("--config=/")
         self.start_scheduler_on(configuration.read_text(), self.daemon.extender_url, self.account("kube-scheduler"))
-
-    def _data(self, kind, name):
-        found = self.cluster.get(kind, SYSTEM, name) or {}
-        data = found.get("data", {})
-        return {key: base64.b64decode(each).decode() for key, each in data.items()} if kind == "secret" else data
-
-    def _contents(self, volume):
-        """{path: text} of a volume."""
-        if "secret" in volume:
-            return self._chosen("secret", volume["secret"]["secretName"], volume["secret"])
-        if "configMap" in volume:
-            return self._chosen("configmap", volume["configMap"]["name"], volume["configMap"])
-        contents = {}
-        for source in volume.get("projected", {}).get("sources", []):
-            if "configMap" in source:
-                contents |= self._chosen("configmap", source["configMap"]["name"], source["configMap"])
-            elif "serviceAccountToken" in source:
-                account = self.spec["serviceAccountName"]
-                contents[source["serviceAccountToken"]["path"]] = self.cluster.service_account_token(SYSTEM, account)
-            else:
-                (item,) = source["downwardAPI"]["items"]
-                assert item["fieldRef"]["fieldPath"] == "metadata.namespace"
-                contents[item["path"]] = SYSTEM
-        return contents
-
-    def _chosen(self, kind, name, volume):
-        data = self._data(kind, name)
-        if "items" in volume:
-            return {each["path"]: data[each["key"]] for each in volume["items"]}
-        return data
 
 
 def install_in_pods(cluster, *more):
