@@ -49,12 +49,9 @@ Reloader::Reloader(ReloaderOptions options, Published<Settings>& settings,
 }
 
 void Reloader::run() {
-  // It may have changed since the daemon read it.
+  // It may have changed since the daemon read it: then it is loaded below, once it is still.
+  if (const auto now = options_.read(); now && *now != options_.started) loaded_look_.clear();
   std::string before = look_at(options_.file);
-  if (const auto now = options_.read(); now && *now != options_.started) {
-    loaded_look_ = before;
-    load();
-  }
   while (worker_.wait(options_.poll_s)) {
     std::string now = look_at(options_.file);
     if (now == before && (asked_.exchange(false) || now != loaded_look_)) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <utility>
 
 #include <gmock/gmock.h>
 
@@ -139,6 +140,25 @@ TEST_F(ReloaderTest, AChangeBetweenTheStartAndTheFirstLookIsSeen) {
   reloader.start();
   ASSERT_TRUE(counts(reloads("loaded", 1)));
   EXPECT_EQ(max_pending("a"), 5);
+}
+
+TEST_F(ReloaderTest, AChangeDuringTheFirstLookIsLoadedOnce) {
+  replace("queue: {maxPending: 3}\n");
+  ReloaderOptions options;
+  options.file = file_;
+  options.started = config::load_configuration(file_).value();
+  options.read = [this, first = true]() mutable {
+    if (std::exchange(first, false)) replace("queue: {maxPending: 5}\n");
+    return config::load_configuration(file_);
+  };
+  options.changed = [this] { ++changes_; };
+  options.poll_s = 0.01;
+  Reloader reloader(std::move(options), settings_, metrics_, system_clock());
+  reloader.start();
+  ASSERT_TRUE(test::eventually([&] { return max_pending("a") == 5; }));
+  replace("queue: {maxPending: 55}\n");
+  ASSERT_TRUE(test::eventually([&] { return max_pending("a") == 55; }));
+  EXPECT_TRUE(counts(reloads("loaded", 2)));
 }
 
 TEST_F(ReloaderTest, WhatNeedsARestartIsLoggedByItsKeys) {
