@@ -146,19 +146,29 @@ class NeighbourTest(unittest.TestCase):
         self.assertEqual(sorted(slots(cluster)), EVERY_SLOT, "each slot to one pod")
         self.assertEqual(first.daemon.total("slackline_binds_total", outcome="bound"), 5)
 
-        # No kubelet has ever said that the pod of the second is ready.
-        self.tells_who_is_not_asked(cluster, first)
+        self.tells_who_is_not_asked(cluster, first, second)
 
-    def tells_who_is_not_asked(self, cluster, teller):
+    def tells_who_is_not_asked(self, cluster, teller, scheduling):
+        """The pod in which kube-scheduler schedules, as its kubelet speaks of it."""
+        pods, name = cluster.collection("pod", SYSTEM), scheduling.host
+        spec = {**scheduling.spec, "nodeName": "node-0"}
+        cluster.apply(
+            [{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": SYSTEM}, "spec": spec}]
+        )
+
+        def ready(status):
+            said = {"status": {"conditions": [{"type": "Ready", "status": status}]}}
+            self.assertEqual(cluster.request("PATCH", f"{pods}/{name}/status", said)[0], 200)
+
         def told():
             return [each for each in cluster.list("event", SYSTEM) if each["reason"] == "SlacklineNotAsked"]
 
+        cluster.wait(lambda: cluster.get("pod", SYSTEM, name)["status"].get("phase") == "Running", 30, "its kubelet")
+        ready("False")
         cluster.wait(told, 90, "the first replica to tell of the second")
-        self.assertEqual({each["involvedObject"]["name"] for each in told()}, {"slackline-1"})
+        self.assertEqual({each["involvedObject"]["name"] for each in told()}, {name})
         self.assertEqual(teller.daemon.total("slackline_scheduler_alone"), 1)
-        path = f"{cluster.collection('pod', SYSTEM)}/slackline-1/status"
-        status = {"conditions": [{"type": "Ready", "status": "True"}]}
-        self.assertEqual(cluster.request("PATCH", path, {"status": status})[0], 200)
+        ready("True")
         cluster.wait(lambda: teller.daemon.total("slackline_scheduler_alone") == 0, 20, "it to be ready")
 
     def refusal(self, replica):
