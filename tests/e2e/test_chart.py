@@ -4,6 +4,7 @@ back and uninstalls it on a real API server."""
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 import tempfile
 import textwrap
@@ -13,7 +14,7 @@ from support.controlplane import KUBERNETES, MINOR, ROOT, ControlPlane
 from support.daemon import slackline
 from support.helm import CHART, helm, rendered
 from support.installation import SYSTEM, Installation, PodInstallation, webhook_manifests
-from support.objects import MANAGED, TEAM, gpu_job
+from support.objects import MANAGED, TEAM, gpu_job, name_of
 
 RUNBOOKS = "https://slackline.example/docs/ALERTS.md"
 TAG = f"kubeScheduler.tag={KUBERNETES}"
@@ -134,8 +135,21 @@ class ChartTest(unittest.TestCase):
                 self.assertEqual(rendered(values), rendered(values))
         found = subprocess.run(["grep", "-rnE", r"\b(lookup|rand[A-Z]\w*|genCA|genSigned\w*|now)\b", CHART / "templates"],
                                capture_output=True, text=True, check=False)  # fmt: skip
-        code = [line for line in found.stdout.splitlines() if "{{" in line]
+        code = [line for line in found.stdout.splitlines() if "{{" in line and 'lookup "v1" "Secret"' not in line]
         self.assertEqual(code, [], "an operator that renders without a cluster would never be in sync")
+
+    def test_every_secret_that_slackline_fills_is_there_and_empty(self):
+        ours = {"plan-key": True, "webhook-tls": True, "api-tls": True, "extender-tls": False, "extender-client": False}
+        for name, values in {"default": "", "beside": BESIDE, "none": "kubeScheduler: {form: none}\n"}.items():
+            text = rendered(values)
+            shipped = {f"slackline-{each}" for each, in_pod in ours.items() if in_pod or name != "default"}
+            found = set(re.findall(r"^kind: Secret\nmetadata:\n  name: (slackline-.*)$", text, re.MULTILINE))
+            self.assertEqual(found, shipped, name)
+            for each in found:
+                document = chapter(text, "Secret", each)
+                self.assertNotRegex(
+                    document, r"(?m)^(data|stringData|type: (?!Opaque))", "what Slackline wrote would go"
+                )
 
     def test_it_may_be_installed_in_any_namespace(self):
         text = rendered("", "gpus")
@@ -214,7 +228,8 @@ class ChartTest(unittest.TestCase):
             for secret in secrets[:3]:
                 self.assertIn(f"secretName: {secret}\n", daemons)
             self.assertEqual(scheduler.count(f"secretName: {secrets[3]}\n"), 2, "its authority and its own")
-            self.assertNotRegex(text, r"kind: Secret\n", "an empty one would be in the way")
+            shipped = re.findall(r"^kind: Secret\nmetadata:\n  name: (.*)$", text, re.MULTILINE)
+            self.assertEqual(shipped, ["slackline-plan-key"], "an empty one would be in the way")
             self.assertEqual(text.count("caBundle: Q0E="), 6 if values is BESIDE_GIVEN else 0)
             self.assertEqual(text.count("cert-manager.io/inject-ca-from: slackline-system/slackline-webhook"),
                              0 if values is BESIDE_GIVEN else 2)  # fmt: skip
@@ -297,6 +312,13 @@ class HelmTest(unittest.TestCase):
             for each in self.cluster.get(f"{kind}webhookconfiguration", None, "slackline")["webhooks"]
         ]
 
+    def filled(self):
+        """{name: data} of the Secrets that Slackline has filled."""
+        found = self.cluster.list("secret", SYSTEM)
+        return {
+            name_of(each): each["data"] for each in found if name_of(each).startswith("slackline-") and "data" in each
+        }
+
     def test_from_install_to_uninstall(self):
         cluster = self.cluster
         cluster.add_gpu_nodes(1, 4, "K80")
@@ -319,12 +341,14 @@ class HelmTest(unittest.TestCase):
         self.assertFalse(cluster.get("job", TEAM, "stock")["spec"].get("suspend"), "shadow mode changes nothing")
         cluster.wait_bound("stock", namespace=TEAM)
 
-        trusted, before = self.authorities(), self.rolled()
+        trusted, before, filled = self.authorities(), self.rolled(), self.filled()
+        self.assertLessEqual({"slackline-webhook-tls", "slackline-api-tls", "slackline-extender-tls"}, filled.keys())
         said = self.helm("upgrade", "slackline", CHART, "--reset-then-reuse-values", "--set", "mode=active")
         self.assertIn("kubectl label namespace TEAM", said)
         self.assertEqual(self.mode(), "active")
         self.assertNotEqual(self.rolled(), before)
         self.assertEqual(self.authorities(), trusted, "what Slackline wrote stays")
+        self.assertEqual(self.filled(), filled, "likewise")
         as_installed = self.webhooks()
         cluster.kubectl("replace", "-f", "-", input=webhook_manifests(daemon.webhook_port))
         installed.restart()
@@ -354,6 +378,39 @@ class HelmTest(unittest.TestCase):
         leases = cluster.kubectl("get", "leases", "-A", "-o", "name")
         self.assertNotIn("slackline", leases)
         self.assertNotIn("gpu-scheduler", leases)
+
+    def test_secrets_of_an_older_version_are_kept(self):
+        """It made them itself, of another type; helm would refuse to take them over."""
+        cluster = self.cluster
+        values = ("--set", TAG, "--set", "kubeScheduler.form=beside")
+        with tempfile.TemporaryDirectory() as folder:
+            older = shutil.copytree(CHART, pathlib.Path(folder, "slackline"))
+            helpers = older / "templates/_helpers.tpl"
+            text, found = re.subn(r'(define "slackline.ownSecret" -}}\n).*?\n{{- end }}\n{{- end }}', r"\1{{- end }}",
+                                  helpers.read_text(), flags=re.DOTALL)  # fmt: skip
+            self.assertEqual(found, 1)
+            helpers.write_text(text)
+            self.helm("install", "slackline", older, "--create-namespace", *values)
+        self.assertNotIn("slackline-plan-key", self.left("slackline"))
+        kinds = {"plan-key": "Opaque", "webhook-tls": "kubernetes.io/tls", "api-tls": "kubernetes.io/tls"}
+        for name, kind in kinds.items():
+            metadata = {"name": f"slackline-{name}", "labels": {"app.kubernetes.io/name": "slackline"}}
+            data = dict.fromkeys(("keys", "tls.crt", "tls.key"), "bWFkZQ==")
+            made = {"apiVersion": "v1", "kind": "Secret", "type": kind, "metadata": metadata, "data": data}
+            status, said = cluster.request("POST", cluster.collection("secret", SYSTEM), made)
+            self.assertEqual(status, 201, said)
+        for _ in range(2):  # also when what is installed has them
+            self.helm("upgrade", "slackline", CHART, *values)
+            for name, kind in kinds.items():
+                found = cluster.get("secret", SYSTEM, f"slackline-{name}")
+                self.assertEqual((found["type"], len(found["data"])), (kind, 3))
+            self.assertNotIn("data", cluster.get("secret", SYSTEM, "slackline-extender-tls"))
+        cluster.kubectl("-n", SYSTEM, "delete", "secret", "slackline-plan-key")
+        self.helm("upgrade", "slackline", CHART, *values)
+        self.assertNotIn("data", cluster.get("secret", SYSTEM, "slackline-plan-key"), "it is put back")
+        (status, said), (code, words) = Installation(cluster).helm_uninstall()
+        self.assertEqual((status, code), (0, 0), said + words)
+        self.assertEqual(self.left("slackline"), "", "also what an older version made")
 
     def test_gpu_scheduler_moves_into_the_pod(self):
         """Who had it beside, upgrades: its rights follow it, and what stays is named with the command that deletes it."""

@@ -17,10 +17,10 @@ BESIDE = ROOT / "deploy/kube-scheduler/beside"
 REMOVE = ROOT / "deploy/remove"
 RELEASE = "slackline-release"
 SCHEDULER = "system:serviceaccount:kube-system:gpu-scheduler"
-# Granted, and not needed here: after an unanswered binding, when a certificate is renewed, when an Event
-# repeats. Other tests see them. Rights of slackline.dev are looked at by the other replica.
+# Granted, and not needed here: after an unanswered binding, when a stop is booked, when an Event repeats. Other tests
+# see them. Rights of slackline.dev are looked at by the other replica.
 SELDOM = {
-    "get pods", "update secrets", "create configmaps", "update configmaps", "patch events", "create pods/eviction",
+    "get pods", "create configmaps", "update configmaps", "patch events", "create pods/eviction",
     "get portraits.slackline.dev", "get history.slackline.dev", "get models.slackline.dev", "get decisions.slackline.dev",
 }  # fmt: skip
 
@@ -160,12 +160,35 @@ class InstallTest(unittest.TestCase):
         said = slackline(*pod["containers"][0]["args"], "--kubeconfig", self.installed.release_kubeconfig())
         self.assertIn("a planner is running", said)
 
+    def secrets(self):
+        """{name: (type, data)} of those that Slackline fills."""
+        return {
+            name_of(each): (each["type"], each.get("data"))
+            for each in self.cluster.list("secret", SYSTEM)
+            if name_of(each).startswith("slackline-")
+        }
+
+    def made_by_an_older_version(self, name, kind):
+        """The same content in a Secret that Slackline made itself, as it did once."""
+        data = self.cluster.get("secret", SYSTEM, name)["data"]
+        self.cluster.kubectl("-n", SYSTEM, "delete", "secret", name)
+        metadata = {"name": name, "namespace": SYSTEM, "labels": {"app.kubernetes.io/name": "slackline"}}
+        made = {"apiVersion": "v1", "kind": "Secret", "type": kind, "metadata": metadata, "data": data}
+        status, said = self.cluster.request("POST", self.cluster.collection("secret", SYSTEM), made)
+        self.assertEqual(status, 201, said)
+
     def test_applying_again_keeps_what_slackline_wrote(self):
-        trusted = self.installed.trust()
+        for name in ("slackline-api-tls", "slackline-extender-tls"):
+            self.made_by_an_older_version(name, "kubernetes.io/tls")
+        self.made_by_an_older_version("slackline-plan-key", "Opaque")
+        trusted, written = self.installed.trust(), self.secrets()
+        self.assertEqual(len(written), 4)
+        self.assertTrue(all(data for _, data in written.values()), written.keys())
         for folder in (BASE, BESIDE):
             self.cluster.kubectl("apply", "-k", folder)
         self.addCleanup(self.installed.point_webhooks_here)
         self.assertEqual(self.installed.trust(), trusted)
+        self.assertEqual(self.secrets(), written)
         for kind in ("mutating", "validating"):
             with self.subTest(kind):
                 found = self.cluster.get(f"{kind}webhookconfiguration", None, "slackline")
@@ -355,21 +378,26 @@ class PodFormTest(unittest.TestCase):
         account = f"/api/v1/namespaces/{SYSTEM}/serviceaccounts/gpu-scheduler/token"
         request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
         self.assertEqual(self.cluster.request("POST", account, request, token=token)[0], 403)
-        for kind, allowed in (
-            ("kubernetes.io/service-account-token", 403), ("Opaque", 201), ("example.com/other", 403),
-        ):  # fmt: skip
-            secret = {
-                "apiVersion": "v1",
-                "kind": "Secret",
-                "type": kind,
-                "metadata": {
-                    "name": "lent",
-                    "namespace": SYSTEM,
-                    "annotations": {"kubernetes.io/service-account.name": "gpu-scheduler"},
-                },
-            }
+        for kind in ("kubernetes.io/service-account-token", "Opaque"):
+            secret = {"apiVersion": "v1", "kind": "Secret", "type": kind, **self.lent("lent")}
             status, said = self.cluster.request("POST", f"{secrets}?dryRun=All", secret, token=token)
-            self.assertEqual(status, allowed, said)
+            self.assertEqual(status, 403, said)
+        ours = f"{secrets}/slackline-webhook-tls"
+        turned = {"type": "kubernetes.io/service-account-token", **self.lent("slackline-webhook-tls")}
+        status, said = self.cluster.request("PATCH", f"{ours}?dryRun=All", turned, token=token)
+        self.assertEqual((status, "field is immutable" in str(said)), (422, True), said)
+        self.assertEqual(self.cluster.request("DELETE", f"{ours}?dryRun=All", token=token)[0], 403)
+
+    @staticmethod
+    def lent(name):
+        """Metadata by which Kubernetes fills a Secret of the right type with gpu-scheduler's token."""
+        return {
+            "metadata": {
+                "name": name,
+                "namespace": SYSTEM,
+                "annotations": {"kubernetes.io/service-account.name": "gpu-scheduler"},
+            }
+        }
 
     def test_its_rights_are_no_more_than_beside(self):
         inside = parsed(self.cluster, rendered("mode: active\nkubeScheduler: {form: pod}", SYSTEM, "--no-hooks"))

@@ -125,7 +125,7 @@ class MutualTlsTest(unittest.TestCase):
     def test_certificates_and_authority_rotate_without_a_failed_call(self):
         installed, daemon = self.installed, self.installed.daemon
         daemon.settings = "extender: {certificate: {life: 15s}, authorityLife: 60s}\n"
-        self.cluster.kubectl("delete", "secret", "slackline-extender-tls", "-n", SYSTEM)
+        self.cluster.empty_secret(SYSTEM, "slackline-extender-tls")
         before = installed.trust()
         installed.restart()
         self.cluster.wait(lambda: installed.trust() != before, 10, "the new authority")

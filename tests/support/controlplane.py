@@ -375,6 +375,10 @@ class ControlPlane:
         path = self.directory / f"{namespace}.{name}.kubeconfig"
         return self.pki.kubeconfig(path, self.url, [f"tokenFile: {token}"])
 
+    def empty_secret(self, namespace, name):
+        """As it was installed: Slackline fills it anew."""
+        self.kubectl("-n", namespace, "patch", "secret", name, "-p", '{"data": null}')
+
     def install_rbac(self):
         """Applies deploy/rbac and returns the kubeconfig of the daemon's ServiceAccount."""
         self.kubectl("apply", "--validate=strict", "-k", ROOT / "deploy/rbac")

@@ -69,7 +69,7 @@ double after_the_newest(const ClusterSnapshot& snapshot) {
   return newest_s + 1;
 }
 
-// Names of what the daemon makes itself, unless it was given another one.
+// Names of what the daemon fills or makes itself, unless it was given another one.
 struct Made {
   std::vector<ObjectKey> secrets;
   ObjectKey stop_book;

@@ -5,6 +5,7 @@
 
 #include "cluster/api/object_client.h"
 #include "cluster/api/object_path.h"
+#include "cluster/api/own_secret.h"
 #include "wire/kube/certificate_codec.h"
 
 namespace slackline::cluster {
@@ -15,32 +16,21 @@ constexpr const char* kMergePatch = "application/merge-patch+json";
 class KubeAuthorityStore final : public AuthorityStore {
  public:
   KubeAuthorityStore(ApiClient& client, AuthorityStoreOptions options)
-      : client_(client), options_(std::move(options)) {}
+      : client_(client),
+        secret_(client, options.secret),
+        client_secret_(client, options.client_secret),
+        options_(std::move(options)) {}
 
-  Result<std::optional<StoredAuthority>> read() override {
-    SLACKLINE_ASSIGN(const std::string path, secret_path());
-    SLACKLINE_ASSIGN(const auto answer, client_.find(path));
-    if (!answer) return std::optional<StoredAuthority>();
-    auto secret = wire::decode_mutual_secret(*answer);
-    if (!secret) return fail(secret.error().with_context(path));
-    return std::optional(
-        StoredAuthority{std::move(secret->certificates), std::move(secret->resource_version)});
-  }
-
-  Status create(const MutualCertificates& certificates) override {
-    SLACKLINE_ASSIGN(const std::string path,
-                     collection_path(kCoreGroup, "secrets", options_.secret.ns));
-    return client_.put("POST", path,
-                       wire::encode_mutual_secret(options_.secret, {"", certificates}),
-                       "application/json");
+  Result<StoredAuthority> read() override {
+    SLACKLINE_ASSIGN(const std::string answer, secret_.read());
+    auto secret = wire::decode_mutual_secret(answer);
+    if (!secret) return fail(secret.error().with_context("Secret " + options_.secret.str()));
+    return StoredAuthority{std::move(secret->certificates), std::move(secret->resource_version)};
   }
 
   Status replace(const MutualCertificates& certificates,
                  const std::string& resource_version) override {
-    SLACKLINE_ASSIGN(const std::string path, secret_path());
-    return client_.put(
-        "PUT", path, wire::encode_mutual_secret(options_.secret, {resource_version, certificates}),
-        "application/json");
+    return secret_.patch(wire::encode_mutual_patch({resource_version, certificates}));
   }
 
   Status publish(const MutualCertificates& certificates) override {
@@ -51,20 +41,15 @@ class KubeAuthorityStore final : public AuthorityStore {
                      wire::encode_trust_patch(config_map, certificates.authority.certificates));
     if (!trusted.empty())
       SLACKLINE_TRY(client_.put("PATCH", trust, std::move(trusted), kMergePatch));
-    SLACKLINE_ASSIGN(const std::string client,
-                     object_path(kCoreGroup, "secrets", options_.client_secret));
-    SLACKLINE_ASSIGN(const std::string secret, client_.get(client));
+    SLACKLINE_ASSIGN(const std::string secret, client_secret_.read());
     SLACKLINE_ASSIGN(std::string shown, wire::encode_client_patch(secret, certificates.client));
-    if (shown.empty()) return {};
-    return client_.put("PATCH", client, std::move(shown), kMergePatch);
+    return shown.empty() ? Status() : client_secret_.patch(std::move(shown));
   }
 
  private:
-  Result<std::string> secret_path() const {
-    return object_path(kCoreGroup, "secrets", options_.secret);
-  }
-
   ObjectClient client_;
+  OwnSecret secret_;
+  OwnSecret client_secret_;
   const AuthorityStoreOptions options_;
 };
 

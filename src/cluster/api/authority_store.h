@@ -1,12 +1,11 @@
 // AuthorityStore: the Secret that keeps the extender's authority and both ends' certificates, and
-// what kube-scheduler gets of it: whom to trust, and its own certificate. Every write of our Secret
-// carries a precondition.
+// what kube-scheduler gets of it: whom to trust, and its own certificate. All are installed empty;
+// every write of our Secret carries a precondition.
 //
 // Thread-safe.
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "message/certificate.h"
@@ -25,10 +24,9 @@ struct StoredAuthority {
 class AuthorityStore {
  public:
   virtual ~AuthorityStore() = default;
-  // nullopt: there is no Secret yet. What it lacks is empty.
-  virtual Result<std::optional<StoredAuthority>> read() = 0;
+  // What it lacks is empty. kNotFound: there is no such Secret.
+  virtual Result<StoredAuthority> read() = 0;
   // kConflict: another replica was faster; read again.
-  virtual Status create(const MutualCertificates& certificates) = 0;
   virtual Status replace(const MutualCertificates& certificates,
                          const std::string& resource_version) = 0;
   // Gives kube-scheduler the authorities and the client's certificate. kNotFound: an object that it

@@ -4,6 +4,7 @@
 
 #include "cluster/api/object_client.h"
 #include "cluster/api/object_path.h"
+#include "cluster/api/own_secret.h"
 #include "wire/kube/certificate_codec.h"
 
 namespace slackline::cluster {
@@ -12,28 +13,20 @@ namespace {
 class KubeCertificateStore final : public CertificateStore {
  public:
   KubeCertificateStore(ApiClient& client, CertificateStoreOptions options)
-      : client_(client), options_(std::move(options)) {}
+      : client_(client), secret_(client, options.secret), options_(std::move(options)) {}
 
-  Result<std::optional<StoredCertificates>> read() override {
-    SLACKLINE_ASSIGN(const std::string path, secret_path());
-    SLACKLINE_ASSIGN(const auto answer, client_.find(path));
-    if (!answer) return std::optional<StoredCertificates>();
-    auto secret = wire::decode_certificate_secret(*answer);
-    if (!secret) return fail(secret.error().with_context(path));
-    return std::optional(StoredCertificates{
+  Result<StoredCertificates> read() override {
+    SLACKLINE_ASSIGN(const std::string answer, secret_.read());
+    auto secret = wire::decode_certificate_secret(answer);
+    if (!secret) return fail(secret.error().with_context("Secret " + options_.secret.str()));
+    return StoredCertificates{
         {std::move(secret->authorities), std::move(secret->certificate), std::move(secret->key)},
-        std::move(secret->resource_version)});
-  }
-
-  Status create(const CertificateSet& set) override {
-    SLACKLINE_ASSIGN(const std::string path,
-                     collection_path(kCoreGroup, "secrets", options_.secret.ns));
-    return write("POST", path, set, "");
+        std::move(secret->resource_version)};
   }
 
   Status replace(const CertificateSet& set, const std::string& resource_version) override {
-    SLACKLINE_ASSIGN(const std::string path, secret_path());
-    return write("PUT", path, set, resource_version);
+    return secret_.patch(wire::encode_certificate_patch(
+        {resource_version, set.authorities, set.certificate, set.key}));
   }
 
   Status publish(const std::string& authorities) override {
@@ -53,10 +46,6 @@ class KubeCertificateStore final : public CertificateStore {
   }
 
  private:
-  Result<std::string> secret_path() const {
-    return object_path(kCoreGroup, "secrets", options_.secret);
-  }
-
   Status tell_people(const std::string& authorities) {
     if (!options_.trust) return {};
     SLACKLINE_ASSIGN(const std::string path,
@@ -67,15 +56,8 @@ class KubeCertificateStore final : public CertificateStore {
     return client_.put("PATCH", path, std::move(patch), "application/merge-patch+json");
   }
 
-  Status write(const std::string& method, const std::string& path, const CertificateSet& set,
-               const std::string& resource_version) {
-    const wire::CertificateSecretDto secret{resource_version, set.authorities, set.certificate,
-                                            set.key};
-    return client_.put(method, path, wire::encode_certificate_secret(options_.secret, secret),
-                       "application/json");
-  }
-
   ObjectClient client_;
+  OwnSecret secret_;
   const CertificateStoreOptions options_;
 };
 

@@ -1,6 +1,6 @@
 // CertificateStore: the Secret that keeps a listener's certificate, and the objects that tell
-// others to trust it: configurations of webhooks for the API server, a ConfigMap for people. Every
-// write of the Secret carries a precondition.
+// others to trust it: configurations of webhooks for the API server, a ConfigMap for people. The
+// Secret is installed empty; every write of it carries a precondition.
 //
 // Thread-safe.
 #pragma once
@@ -25,10 +25,9 @@ struct StoredCertificates {
 class CertificateStore {
  public:
   virtual ~CertificateStore() = default;
-  // nullopt: there is no Secret yet.
-  virtual Result<std::optional<StoredCertificates>> read() = 0;
+  // What it lacks is empty. kNotFound: there is no such Secret.
+  virtual Result<StoredCertificates> read() = 0;
   // kConflict: another replica was faster; read again.
-  virtual Status create(const CertificateSet& set) = 0;
   virtual Status replace(const CertificateSet& set, const std::string& resource_version) = 0;
   // Makes others trust these authorities. kNotFound: an object that is to say so is missing.
   virtual Status publish(const std::string& authorities) = 0;

@@ -1,10 +1,10 @@
-// KeyStore: the Secret of the keys that our replicas share. Every write carries a precondition.
+// KeyStore: the Secret of the keys that our replicas share. It is installed empty; every write
+// carries a precondition.
 //
 // Thread-safe.
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,14 +24,13 @@ struct StoredKeys {
 class KeyStore {
  public:
   virtual ~KeyStore() = default;
-  // nullopt: there is no Secret yet.
-  virtual Result<std::optional<StoredKeys>> read() = 0;
+  // kNotFound: there is no such Secret.
+  virtual Result<StoredKeys> read() = 0;
   // kConflict: another replica was faster; read again.
-  virtual Status create(const std::vector<SharedKey>& keys) = 0;
   virtual Status replace(const StoredKeys& keys) = 0;
 };
 
 // `client` outlives it.
-std::unique_ptr<KeyStore> make_key_store(ApiClient& client, ObjectKey secret);
+std::unique_ptr<KeyStore> make_key_store(ApiClient& client, const ObjectKey& secret);
 
 }  // namespace slackline::cluster

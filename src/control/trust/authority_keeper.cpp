@@ -1,7 +1,6 @@
 #include "control/trust/authority_keeper.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "control/trust/certificate_keeper.h"
@@ -70,14 +69,11 @@ Status AuthorityKeeper::look() {
 Result<MutualCertificates> AuthorityKeeper::agree_on_one() {
   return agree([this]() -> Result<MutualCertificates> {
     SLACKLINE_ASSIGN(const auto stored, store_.read());
-    MutualCertificates certificates = stored ? stored->certificates : MutualCertificates();
+    MutualCertificates certificates = stored.certificates;
     SLACKLINE_ASSIGN(const std::string why, renew(certificates));
     if (why.empty()) return certificates;
-    SLACKLINE_TRY(stored ? store_.replace(certificates, stored->resource_version)
-                         : store_.create(certificates));
-    obs::log_info("certificate_made",
-                  {{"listener", "extender"},
-                   {"because", stored ? std::string_view(why) : "there is no Secret yet"}});
+    SLACKLINE_TRY(store_.replace(certificates, stored.resource_version));
+    obs::log_info("certificate_made", {{"listener", "extender"}, {"because", why}});
     return certificates;
   });
 }

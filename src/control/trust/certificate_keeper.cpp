@@ -1,7 +1,6 @@
 #include "control/trust/certificate_keeper.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "control/trust/private_file.h"
@@ -87,12 +86,10 @@ Status CertificateKeeper::look() {
 Result<CertificateSet> CertificateKeeper::agree_on_one() {
   return agree([this]() -> Result<CertificateSet> {
     SLACKLINE_ASSIGN(const auto stored, store_.read());
-    const auto validity =
-        stored ? maker_.inspect(stored->set, options_.names)
-               : Result<Validity>(fail(ErrorCode::kNotFound, "there is no Secret yet"));
-    if (validity && !is_due(*validity, clock_.wall_s())) return stored->set;
-    SLACKLINE_ASSIGN(CertificateSet fresh, make_anew(stored ? stored->set.authorities : ""));
-    SLACKLINE_TRY(stored ? store_.replace(fresh, stored->resource_version) : store_.create(fresh));
+    const auto validity = maker_.inspect(stored.set, options_.names);
+    if (validity && !is_due(*validity, clock_.wall_s())) return stored.set;
+    SLACKLINE_ASSIGN(CertificateSet fresh, make_anew(stored.set.authorities));
+    SLACKLINE_TRY(store_.replace(fresh, stored.resource_version));
     obs::log_info("certificate_made",
                   {{"listener", options_.listener},
                    {"because", validity ? "two thirds of its life are over"

@@ -1,7 +1,6 @@
 #include "control/trust/key_keeper.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "control/trust/shared_secret.h"
@@ -48,8 +47,12 @@ Status KeyKeeper::look() {
 // The keys in the Secret, after putting a new one there where it has none or the newest is due.
 Result<std::vector<SharedKey>> KeyKeeper::agree_on_keys() {
   return agree([this]() -> Result<std::vector<SharedKey>> {
-    SLACKLINE_ASSIGN(const auto stored, store_.read());
-    std::vector<SharedKey> keys = stored ? stored->keys : std::vector<SharedKey>();
+    auto stored = store_.read();
+    // Who makes none does without: it writes nothing, and nothing was sealed.
+    const bool none = !stored && stored.error().code == ErrorCode::kNotFound;
+    if (none && !options_.make) return std::vector<SharedKey>();
+    if (!stored) return fail(std::move(stored.error()));
+    std::vector<SharedKey> keys = std::move(stored->keys);
     const double now_s = clock_.wall_s();
     // A key from the future is not due: a clock that is wrong makes one new key, not many.
     if (!keys.empty() && now_s < keys.front().made_s + options_.life_s) return keys;
@@ -57,7 +60,7 @@ Result<std::vector<SharedKey>> KeyKeeper::agree_on_keys() {
     SLACKLINE_ASSIGN(std::string bytes, options_.make());
     keys.insert(keys.begin(), {now_s, std::move(bytes)});
     keys.resize(std::min(keys.size(), kKeptKeys + 1));
-    SLACKLINE_TRY(stored ? store_.replace({keys, stored->resource_version}) : store_.create(keys));
+    SLACKLINE_TRY(store_.replace({keys, stored->resource_version}));
     obs::log_info("plan_key_made", {{"keys", static_cast<std::int64_t>(keys.size())}});
     return keys;
   });

@@ -15,15 +15,11 @@ struct Member {
   const std::string& text;
 };
 
-std::string encode_secret(const ObjectKey& name, const std::string& resource_version,
-                          std::initializer_list<Member> members) {
+std::string encode_secret_patch(const std::string& resource_version,
+                                std::initializer_list<Member> members) {
   JsonWriter out(8192);
-  out.begin_object().field("apiVersion", "v1").field("kind", "Secret");
-  out.field("type", "kubernetes.io/tls");
-  out.key("metadata").begin_object().field("name", name.name).field("namespace", name.ns);
-  out.key("labels").begin_object().field("app.kubernetes.io/name", "slackline").end_object();
-  if (!resource_version.empty()) out.field("resourceVersion", resource_version);
-  out.end_object();
+  out.begin_object();
+  out.key("metadata").begin_object().field("resourceVersion", resource_version).end_object();
   out.key("data").begin_object();
   for (const Member& member : members)
     out.field(member.name, encode_base64(member.text));
@@ -45,9 +41,9 @@ std::string member(const JsonView& secret, std::string_view name) {
 
 }  // namespace
 
-std::string encode_certificate_secret(const ObjectKey& name, const CertificateSecretDto& secret) {
-  return encode_secret(
-      name, secret.resource_version,
+std::string encode_certificate_patch(const CertificateSecretDto& secret) {
+  return encode_secret_patch(
+      secret.resource_version,
       {{"ca.crt", secret.authorities}, {"tls.crt", secret.certificate}, {"tls.key", secret.key}});
 }
 
@@ -62,16 +58,15 @@ Result<CertificateSecretDto> decode_certificate_secret(std::string_view json) {
   return secret;
 }
 
-std::string encode_mutual_secret(const ObjectKey& name, const MutualSecretDto& secret) {
+std::string encode_mutual_patch(const MutualSecretDto& secret) {
   const MutualCertificates& all = secret.certificates;
-  return encode_secret(name, secret.resource_version,
-                       {{"ca.crt", all.authority.certificates},
-                        {"ca.key", all.authority.key},
-                        {"cross.crt", all.authority.cross},
-                        {"tls.crt", all.server.chain},
-                        {"tls.key", all.server.key},
-                        {"client.crt", all.client.chain},
-                        {"client.key", all.client.key}});
+  return encode_secret_patch(secret.resource_version, {{"ca.crt", all.authority.certificates},
+                                                       {"ca.key", all.authority.key},
+                                                       {"cross.crt", all.authority.cross},
+                                                       {"tls.crt", all.server.chain},
+                                                       {"tls.key", all.server.key},
+                                                       {"client.crt", all.client.chain},
+                                                       {"client.key", all.client.key}});
 }
 
 Result<MutualSecretDto> decode_mutual_secret(std::string_view json) {

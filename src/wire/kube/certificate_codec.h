@@ -8,19 +8,19 @@
 
 #include "message/certificate.h"
 #include "slackline/base/result.h"
-#include "slackline/model/ids.h"
 
 namespace slackline::wire {
 
-// Of type kubernetes.io/tls, with the authorities next to the pair.
+// The authorities next to the pair.
 struct CertificateSecretDto {
-  std::string resource_version;  // empty: to be created
-  std::string authorities;       // ca.crt
-  std::string certificate;       // tls.crt
-  std::string key;               // tls.key
+  std::string resource_version;
+  std::string authorities;  // ca.crt
+  std::string certificate;  // tls.crt
+  std::string key;          // tls.key
 };
 
-std::string encode_certificate_secret(const ObjectKey& name, const CertificateSecretDto& secret);
+// A merge patch that holds only for this resourceVersion.
+std::string encode_certificate_patch(const CertificateSecretDto& secret);
 
 // Members that are absent or not base64 are empty: such a Secret must be replaced.
 Result<CertificateSecretDto> decode_certificate_secret(std::string_view json);
@@ -28,11 +28,11 @@ Result<CertificateSecretDto> decode_certificate_secret(std::string_view json);
 // Both ends of mutual TLS under one authority, in one Secret: ca.crt, ca.key, cross.crt, the
 // server's tls.crt and tls.key, the client's client.crt and client.key.
 struct MutualSecretDto {
-  std::string resource_version;  // empty: to be created
+  std::string resource_version;
   MutualCertificates certificates;
 };
 
-std::string encode_mutual_secret(const ObjectKey& name, const MutualSecretDto& secret);
+std::string encode_mutual_patch(const MutualSecretDto& secret);  // likewise
 
 // As above, a member that is absent or not base64 is empty.
 Result<MutualSecretDto> decode_mutual_secret(std::string_view json);

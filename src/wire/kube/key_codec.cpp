@@ -7,16 +7,14 @@
 
 namespace slackline::wire {
 
-std::string encode_key_secret(const ObjectKey& name, const KeySecretDto& secret) {
+std::string encode_key_patch(const KeySecretDto& secret) {
   std::string lines;
   for (const SharedKey& key : secret.keys)
     lines += format("{:.3f} {}\n", key.made_s, encode_base64(key.bytes));
   JsonWriter out;
-  out.begin_object().field("apiVersion", "v1").field("kind", "Secret").field("type", "Opaque");
-  out.key("metadata").begin_object().field("name", name.name).field("namespace", name.ns);
-  out.key("labels").begin_object().field("app.kubernetes.io/name", "slackline").end_object();
-  if (!secret.resource_version.empty()) out.field("resourceVersion", secret.resource_version);
-  out.end_object();
+  out.begin_object();
+  out.key("metadata").begin_object();
+  out.field("resourceVersion", secret.resource_version).end_object();
   out.key("data").begin_object().field("keys", encode_base64(lines)).end_object();
   out.end_object();
   return out.take();

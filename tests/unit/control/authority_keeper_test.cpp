@@ -69,20 +69,13 @@ class FakeAuthorityMaker final : public AuthorityMaker {
 
 class FakeAuthorityStore final : public cluster::AuthorityStore {
  public:
-  using Stored = std::optional<cluster::StoredAuthority>;
-  Result<Stored> read() override {
+  Result<cluster::StoredAuthority> read() override {
     if (down) return fail(ErrorCode::kUnavailable, "connection refused");
     return secret;
   }
-  Status create(const MutualCertificates& certificates) override {
-    if (before_write) std::exchange(before_write, nullptr)();
-    if (secret) return fail(ErrorCode::kConflict, "exists");
-    secret = cluster::StoredAuthority{certificates, "1"};
-    return {};
-  }
   Status replace(const MutualCertificates& certificates, const std::string& version) override {
     if (before_write) std::exchange(before_write, nullptr)();
-    if (secret->resource_version != version) return fail(ErrorCode::kConflict, "changed");
+    if (secret.resource_version != version) return fail(ErrorCode::kConflict, "changed");
     secret = cluster::StoredAuthority{certificates, version + "1"};
     return {};
   }
@@ -93,7 +86,7 @@ class FakeAuthorityStore final : public cluster::AuthorityStore {
     return {};
   }
 
-  Stored secret;
+  cluster::StoredAuthority secret{{}, "1"};  // as it is installed
   std::string trusted;
   std::string client;
   bool down = false;
@@ -119,7 +112,7 @@ class AuthorityKeeperTest : public ::testing::Test {
     text << stream.rdbuf();
     return text.str();
   }
-  const MutualCertificates& stored() const { return store.secret->certificates; }
+  const MutualCertificates& stored() const { return store.secret.certificates; }
   bool metric_is(const std::string& name, double value) const {
     const std::string text = metrics.expose();
     const std::size_t at = text.find("\n" + name + " ");
@@ -138,7 +131,6 @@ class AuthorityKeeperTest : public ::testing::Test {
 
 TEST_F(AuthorityKeeperTest, TheFirstOneMakesEverythingAndGivesTheClientItsShare) {
   ASSERT_TRUE(keeper()->look());
-  ASSERT_TRUE(store.secret);
   EXPECT_EQ(text_of("a.pem"), stored().server.key + stored().server.chain);
   EXPECT_EQ(text_of("a-clients.pem"), stored().authority.certificates);
   EXPECT_EQ(store.trusted, stored().authority.certificates);
@@ -193,7 +185,7 @@ TEST_F(AuthorityKeeperTest, NoCertificateOutlivesItsAuthority) {
   clock.advance(10);
   const auto one = keeper();
   ASSERT_TRUE(one->look());
-  store.secret->certificates.authority.certificates =
+  store.secret.certificates.authority.certificates =
       format("ca 7 {} {}\n", clock.wall_s() - 10, clock.wall_s() + 100);
   ASSERT_TRUE(one->look());
   EXPECT_EQ(

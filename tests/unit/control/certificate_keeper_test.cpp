@@ -46,16 +46,10 @@ class FakeCertificateMaker final : public CertificateMaker {
 // The API server's Secret and configurations.
 class FakeCertificateStore final : public cluster::CertificateStore {
  public:
-  using Stored = std::optional<cluster::StoredCertificates>;
-  Result<Stored> read() override {
+  Result<cluster::StoredCertificates> read() override {
     if (down) return fail(ErrorCode::kUnavailable, "connection refused");
-    return secret;
-  }
-  Status create(const CertificateSet& set) override {
-    if (before_write) std::exchange(before_write, nullptr)();
-    if (secret) return fail(ErrorCode::kConflict, "exists");
-    secret = cluster::StoredCertificates{set, "1"};
-    return {};
+    if (!secret) return fail(ErrorCode::kNotFound, "there is no Secret");
+    return *secret;
   }
   Status replace(const CertificateSet& set, const std::string& version) override {
     if (before_write) std::exchange(before_write, nullptr)();
@@ -69,7 +63,8 @@ class FakeCertificateStore final : public cluster::CertificateStore {
     return {};
   }
 
-  Stored secret;
+  std::optional<cluster::StoredCertificates> secret =
+      cluster::StoredCertificates{{}, "1"};  // as it is installed
   std::string published;
   bool down = false;
   std::function<void()> before_write;
@@ -99,7 +94,6 @@ class CertificateKeeperTest : public ::testing::Test {
 
 TEST_F(CertificateKeeperTest, TheFirstOneMakesThePairAndPublishesItsAuthority) {
   ASSERT_TRUE(keeper()->look());
-  ASSERT_TRUE(store.secret);
   EXPECT_EQ(served(), store.secret->set.key + store.secret->set.certificate);
   EXPECT_EQ(store.published, pem("authority 1"));
   struct stat info{};
@@ -160,6 +154,19 @@ TEST_F(CertificateKeeperTest, WithoutAnApiServerItServesItsOwnAndThenTheSharedOn
   store.down = false;
   ASSERT_TRUE(one->look());
   EXPECT_EQ(served(), store.secret->set.key + store.secret->set.certificate);
+}
+
+TEST_F(CertificateKeeperTest, WithoutTheSecretItServesItsOwnUntilThatIsThere) {
+  store.secret = std::nullopt;
+  const auto one = keeper();
+  ASSERT_TRUE(one->start());
+  one->stop();
+  EXPECT_THAT(served(), StartsWith("key 1"));
+  EXPECT_EQ(store.published, "") << "nobody is told to trust what no other replica serves";
+  store.secret = cluster::StoredCertificates{{}, "7"};
+  ASSERT_TRUE(one->look());
+  EXPECT_EQ(served(), store.secret->set.key + store.secret->set.certificate);
+  EXPECT_EQ(store.published, store.secret->set.authorities);
 }
 
 TEST_F(CertificateKeeperTest, ABrokenSecretIsReplaced) {

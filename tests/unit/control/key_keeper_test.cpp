@@ -29,25 +29,21 @@ class JumpyClock final : public Clock {
 // The API server's Secret.
 class FakeKeyStore final : public cluster::KeyStore {
  public:
-  Result<std::optional<cluster::StoredKeys>> read() override {
+  Result<cluster::StoredKeys> read() override {
     if (down) return fail(ErrorCode::kUnavailable, "connection refused");
-    return secret;
-  }
-  Status create(const std::vector<SharedKey>& keys) override {
-    if (before_write) std::exchange(before_write, nullptr)();
-    if (secret) return fail(ErrorCode::kConflict, "exists");
-    secret = cluster::StoredKeys{keys, "1"};
-    return {};
+    if (!secret) return fail(ErrorCode::kNotFound, "there is no Secret");
+    return *secret;
   }
   Status replace(const cluster::StoredKeys& keys) override {
     if (before_write) std::exchange(before_write, nullptr)();
+    if (!secret) return fail(ErrorCode::kNotFound, "there is no Secret");
     if (secret->resource_version != keys.resource_version)
       return fail(ErrorCode::kConflict, "changed");
     secret = cluster::StoredKeys{keys.keys, keys.resource_version + "1"};
     return {};
   }
 
-  std::optional<cluster::StoredKeys> secret;
+  std::optional<cluster::StoredKeys> secret = cluster::StoredKeys{{}, "1"};  // as it is installed
   bool down = false;
   std::function<void()> before_write;
 };
@@ -132,10 +128,24 @@ TEST_F(KeyKeeperTest, WithoutAnApiServerThereIsNoKeyAndWhatIsKnownStays) {
   EXPECT_EQ(used.size(), 1u);
 }
 
-TEST_F(KeyKeeperTest, ASecretWithoutKeysIsGivenOne) {
+TEST_F(KeyKeeperTest, ASecretThatIsNotThereIsMissedUntilItIs) {
+  store.secret = std::nullopt;
+  const auto a = keeper(used);
+  EXPECT_FALSE(a->look());
+  EXPECT_TRUE(used.empty());
   store.secret = cluster::StoredKeys{{}, "7"};
-  ASSERT_TRUE(keeper(used)->look());
+  ASSERT_TRUE(a->look());
   EXPECT_EQ(used, Keys{"key1"});
+}
+
+TEST_F(KeyKeeperTest, WhoMakesNoKeysMissesNoSecret) {
+  store.secret = std::nullopt;
+  KeyKeeper reader({.make = {}, .use = [this](Keys keys) { used = std::move(keys); }}, store,
+                   clock);
+  EXPECT_TRUE(reader.look());
+  EXPECT_TRUE(used.empty());
+  store.down = true;
+  EXPECT_FALSE(reader.look());
 }
 
 }  // namespace

@@ -7,7 +7,7 @@ namespace {
 
 TEST(CertificateCodecTest, ASecretIsReadAsItWasWritten) {
   const CertificateSecretDto written{"42", "authorities", "certificate", "key"};
-  const auto read = decode_certificate_secret(encode_certificate_secret({"ns", "name"}, written));
+  const auto read = decode_certificate_secret(encode_certificate_patch(written));
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(read->resource_version, "42");
   EXPECT_EQ(read->authorities, "authorities");

@@ -7,7 +7,7 @@ namespace {
 
 TEST(KeyCodecTest, ASecretIsReadAsItWasWritten) {
   const KeySecretDto written{"42", {{1700000000.5, std::string("new\0key", 7)}, {12, "old"}}};
-  const auto read = decode_key_secret(encode_key_secret({"ns", "name"}, written));
+  const auto read = decode_key_secret(encode_key_patch(written));
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(read->resource_version, "42");
   EXPECT_EQ(read->keys, written.keys);

@@ -62,6 +62,23 @@ seccompProfile: {type: RuntimeDefault}
 {helm.sh/hook: pre-delete, helm.sh/hook-weight: "{{ . }}", helm.sh/hook-delete-policy: "before-hook-creation,hook-succeeded"}
 {{- end }}
 
+{{/* A Secret that Slackline fills, and has no right to create. Without `type` it is Opaque, and one that an older version
+made keeps its type, which nobody can change. Helm would refuse to take over such a one, so the release leaves it out. */}}
+{{- define "slackline.ownSecret" -}}
+{{- $ns := .root.Release.Namespace }}
+{{- $there := lookup "v1" "Secret" $ns .name }}
+{{- if or (not $there) (eq (dig "metadata" "labels" "app.kubernetes.io/managed-by" "" $there) "Helm") -}}
+---
+apiVersion: v1
+kind: Secret
+metadata:
+  name: {{ .name }}
+  namespace: {{ $ns }}
+  labels:
+    app.kubernetes.io/name: slackline
+{{- end }}
+{{- end }}
+
 {{/* The listeners whose certificates come from Secrets. */}}
 {{- define "slackline.tlsListeners" -}}
 {{- if ne .Values.certificates.source "self" }}webhook api{{ if ne .Values.kubeScheduler.form "pod" }} extender{{ end }}{{ end }}
