@@ -44,6 +44,7 @@ extraVolumeMounts: [{name: extra, mountPath: /extra}]
 serviceAccountAnnotations: {example.com/role: reader}
 podDisruptionBudget: {maxUnavailable: 50%%}
 storage: {className: fast, size: 5Gi}
+webhook: {port: 9443}
 networkPolicy: {controlPlaneCIDRs: [10.0.0.0/28], monitoringNamespaces: [observe]}
 kubeScheduler: {managedResources: [nvidia.com/gpu, amd.com/gpu], replicas: 1}
 podMonitor: {enabled: true, labels: {release: monitoring}}
@@ -108,6 +109,9 @@ class ChartTest(unittest.TestCase):
             "kubeScheduler.tag=1.36": "kubeScheduler/tag",
             "kubeScheduler.form=inside": "kubeScheduler/form",
             "config.mode=active": "config/mode",
+            "config.listeners.webhook.address=:8443": "config/listeners/webhook/address",
+            "webhook.port=443": "webhook/port",
+            "webhook.port=8183": "webhook/port",
             "podMonitor.interval=often": "podMonitor/interval",
             "prometheusRule.runbooks=wiki": "prometheusRule/runbooks",
             "dashboards.enabled=maybe": "dashboards/enabled",
@@ -182,11 +186,15 @@ class ChartTest(unittest.TestCase):
             with self.subTest(said):
                 self.assertIn(said, daemons)
         self.assertNotIn("topology.kubernetes.io/zone", daemons)
+        self.assertIn("name: webhook, containerPort: 9443}", daemons)
         self.assertIn("policy: savable", chapter(text, "ConfigMap", "slackline"))
+        self.assertIn("address: :9443\n", chapter(text, "ConfigMap", "slackline"))
+        self.assertIn("targetPort: webhook ", chapter(text, "Service", "slackline-webhook"))
         self.assertIn("maxUnavailable: 50%\n", chapter(text, "PodDisruptionBudget", "slackline"))
         self.assertIn("example.com/role: reader\n", chapter(text, "ServiceAccount", "slackline"))
         self.assertIn("values: [system-node-critical]\n", chapter(text, "ResourceQuota", "slackline-critical"))
         policy = chapter(text, "NetworkPolicy", "slackline")
+        self.assertIn("port: 9443,", policy)
         self.assertIn("10.0.0.0/28", policy)
         self.assertNotIn('0.0.0.0/0"', policy)
         self.assertIn("kubernetes.io/metadata.name: observe}", policy)

@@ -218,7 +218,7 @@ class InstallTest(unittest.TestCase):
         anybody = [{"ipBlock": {"cidr": "0.0.0.0/0"}}, {"ipBlock": {"cidr": "::/0"}}]
         for port, peers in opened.items():
             with self.subTest(port):
-                self.assertEqual(peers == anybody, port in (8181, 8443))
+                self.assertEqual(peers == anybody, port in (8181, 10250))
                 self.assertTrue(all(peers), "an empty peer or list would be everybody")
         policies["slackline-api"] = remote
         proxy = documents(self.cluster, ROOT / "deploy/proxy")
@@ -251,7 +251,7 @@ class InstallTest(unittest.TestCase):
             self.assertLessEqual(selector, labels.items(), name_of(service))
             self.assertFalse(selector <= others.items(), name_of(service))
             for port in service["spec"]["ports"]:
-                self.assertIn(port["targetPort"], ports | {8443, 8183})
+                self.assertIn(port["targetPort"], ports | {8183})
 
     # ---- words the tests are written in --------------------------------------------------------
 

@@ -117,7 +117,7 @@ class InstalledDaemon(Daemon):
         alone = "address: 127.0.0.1:8181" in text  # with kube-scheduler, in its pod
         for ours, here in {
             f"address: {'127.0.0.1' if alone else ''}:8181": f"address: {'127.0.0.1' if alone else '0.0.0.0'}:{self.extender_port}",
-            "address: :8443": f"address: 127.0.0.1:{self.webhook_port}",
+            "address: :10250": f"address: 127.0.0.1:{self.webhook_port}",
             "address: :8183": f"address: 0.0.0.0:{self.remote_port}",
             "address: :8182": f"address: 127.0.0.1:{self.metrics_port}",
             "/var/lib/slackline": str(self.config.parent),

@@ -108,7 +108,7 @@ kind: SlacklineConfiguration
 mode: {{ .Values.mode }}
 listeners:
   extender: {address: "{{ if eq .Values.kubeScheduler.form "pod" }}127.0.0.1{{ end }}:8181"}
-  webhook: {address: ":8443"}
+  webhook: {address: ":{{ .Values.webhook.port }}"}
   metrics: {address: ":8182"}
   remoteApi: {address: ":8183"}
 planner: {giveBack: true}
