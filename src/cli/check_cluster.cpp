@@ -11,18 +11,24 @@
 #include "cli/cluster_once.h"
 #include "cli/object_name.h"
 #include "cluster/api/api_client.h"
+#include "cluster/lease/lease_client.h"
 #include "cluster/lease/lease_watch.h"
+#include "cluster/lease/scheduler_lease.h"
 #include "control/plan/unled.h"
+#include "slackline/base/clock.h"
 #include "slackline/base/text.h"
 #include "slackline/core/cluster/unreviewed.h"
 #include "slackline/core/handover/return_to_scheduler.h"
 #include "slackline/model/contract.h"
+#include "wire/format/json_view.h"
 #include "wire/kube/kube_decode.h"
 
 namespace slackline::cli {
 namespace {
 
 constexpr std::size_t kMostNamed = 10;
+const ObjectKey kSchedulerLease{"kube-system", "gpu-scheduler"};  // as the chart configures it
+constexpr std::string_view kSchedulerContainer = "kube-scheduler";
 
 Result<std::string> find_unled(cluster::ApiClient& api, const ClusterSnapshot& snapshot,
                                const config::Configuration& configuration) {
@@ -73,13 +79,61 @@ void warn_of_unreviewed(cluster::ApiClient& api, const SnapshotPtr& snapshot,
       unreviewed.size(), join(names, ", ").c_str());
 }
 
+// Whether the pods of Slackline's StatefulSet run a kube-scheduler.
+Result<bool> schedules_itself(cluster::ApiClient& api, const ObjectKey& stateful_set) {
+  net::HttpRequest request;
+  request.url =
+      format("/apis/apps/v1/namespaces/{}/statefulsets/{}", cluster::path_segment(stateful_set.ns),
+             cluster::path_segment(stateful_set.name));
+  request.timeout_s = 10;
+  const auto answer = api.send(std::move(request));
+  if (!answer && answer.error().code == ErrorCode::kNotFound) return false;
+  if (!answer) return fail(answer.error().error());
+  wire::JsonDocument document;
+  SLACKLINE_ASSIGN(const wire::JsonView root, document.parse(answer->body));
+  for (const wire::JsonView container : root["spec"]["template"]["spec"]["containers"].items())
+    if (container["name"].text() == kSchedulerContainer) return true;
+  return false;
+}
+
+bool is_pod_of(const std::string& holder, const ObjectKey& stateful_set) {
+  const std::string pod = cluster::host_of(holder);
+  const std::string prefix = stateful_set.name + "-";
+  return pod.starts_with(prefix) &&
+         pod.find_first_not_of("0123456789", prefix.size()) == std::string::npos;
+}
+
+// A Deployment of before, for instance, that was never deleted.
+Result<std::string> find_second_scheduler(cluster::ApiClient& api, const ObjectKey& stateful_set) {
+  SLACKLINE_ASSIGN(const bool ours, schedules_itself(api, stateful_set));
+  if (!ours) return std::string();
+  const auto lease = cluster::LeaseClient(api, kSchedulerLease, system_clock()).read();
+  if (!lease && lease.error().code == ErrorCode::kNotFound) return std::string();
+  if (!lease) return fail(lease.error());
+  if (lease->holder.empty() || is_pod_of(lease->holder, stateful_set)) return std::string();
+  return format(
+      "two sets of kube-schedulers compete for the Lease {}: {} holds it and is no pod of "
+      "StatefulSet {}, whose pods run a kube-scheduler, too. If it is the Deployment of before: "
+      "kubectl -n {} delete deployment {}",
+      kSchedulerLease.str(), printable(lease->holder), stateful_set.str(), kSchedulerLease.ns,
+      kSchedulerLease.name);
+}
+
 // What is wrong; empty: nothing.
-Result<std::string> look(const config::Configuration& configuration) {
+Result<std::vector<std::string>> look(const config::Configuration& configuration) {
   SLACKLINE_ASSIGN(const auto api,
                    cluster::connect({.kubeconfig = configuration.cluster.kubeconfig}));
   SLACKLINE_ASSIGN(const SnapshotPtr snapshot, list_once(*api, configuration.gpus));
   warn_of_unreviewed(*api, snapshot, configuration.gpus);
-  return find_unled(*api, *snapshot, configuration);
+  const auto second = find_second_scheduler(*api, key_of(configuration.planner.lease));
+  if (!second)
+    std::printf("cluster: warning: cannot tell which kube-schedulers compete: %s\n",
+                second.error().message.c_str());
+  SLACKLINE_ASSIGN(std::string unled, find_unled(*api, *snapshot, configuration));
+  std::vector<std::string> wrong;
+  if (second && !second->empty()) wrong.push_back(*second);
+  if (!unled.empty()) wrong.push_back(std::move(unled));
+  return wrong;
 }
 
 }  // namespace
@@ -87,7 +141,8 @@ Result<std::string> look(const config::Configuration& configuration) {
 bool check_cluster(const config::Configuration& configuration) {
   const auto wrong = look(configuration);
   if (!wrong || !wrong->empty()) {
-    std::printf("cluster: error: %s\n", wrong ? wrong->c_str() : wrong.error().message.c_str());
+    for (const std::string& each : wrong ? *wrong : std::vector{wrong.error().message})
+      std::printf("cluster: error: %s\n", each.c_str());
     return false;
   }
   std::printf("cluster: no errors\n");

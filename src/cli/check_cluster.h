@@ -1,5 +1,6 @@
 // The part of `slackline check --cluster kube` that reads the cluster: tasks that are held back
-// while nobody leads, and Jobs that the webhook has not seen. Wiring only.
+// while nobody leads, Jobs that the webhook has not seen, and kube-schedulers that compete. Wiring
+// only.
 #pragma once
 
 #include "config/configuration.h"

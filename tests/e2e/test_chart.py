@@ -11,7 +11,7 @@ import textwrap
 import unittest
 
 from support.controlplane import KUBERNETES, MINOR, ROOT, ControlPlane
-from support.daemon import slackline
+from support.daemon import slackline, slackline_binary
 from support.helm import CHART, helm, rendered
 from support.installation import SYSTEM, Installation, PodInstallation, webhook_manifests
 from support.objects import MANAGED, TEAM, gpu_job, name_of
@@ -430,6 +430,15 @@ class HelmTest(unittest.TestCase):
         self.helm("upgrade", "slackline", CHART, "--reset-then-reuse-values", "--set", "kubeScheduler.form=pod")
         self.assertEqual(cluster.kubectl(*where), SYSTEM)
         self.assertIn("deployment.apps/gpu-scheduler\n", self.left("gpu-scheduler"))
+        none = (0, "cluster: no errors\n")
+        self.assertEqual(self.check(), none, "nobody holds the Lease yet")
+        self.hold_lease("gpu-scheduler-7c9f-x2x_1a2b")
+        code, said = self.check()
+        self.assertEqual(code, 1, said)
+        self.assertIn("cluster: error: two sets of kube-schedulers compete for the Lease kube-system/gpu-scheduler: "
+                      "gpu-scheduler-7c9f-x2x_1a2b holds it ", said)  # fmt: skip
+        self.hold_lease("slackline-0_1a2b")
+        self.assertEqual(self.check(), none)
         notes = self.helm("get", "notes", "slackline")
         (moved,) = re.findall(r"^ *kubectl (.*delete .*)$", notes, re.MULTILINE)
         cluster.kubectl(*moved.split())
@@ -439,6 +448,19 @@ class HelmTest(unittest.TestCase):
         (status, said), (code, words) = PodInstallation(cluster).helm_uninstall()
         self.assertEqual((status, code), (0, 0), said + words)
         self.assertEqual(self.left("gpu-scheduler") + self.left("slackline"), "")
+
+    def hold_lease(self, holder):
+        """As a kube-scheduler of this name does."""
+        lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "spec": {"holderIdentity": holder}}
+        lease["metadata"] = {"name": "gpu-scheduler", "namespace": "kube-system"}
+        self.cluster.apply([lease])
+
+    def check(self):
+        done = subprocess.run(
+            [slackline_binary(), "check", "--cluster", "kube", "--kubeconfig", self.cluster.pki_kubeconfig("admin")],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        return done.returncode, done.stdout
 
     def webhooks(self):
         items = [

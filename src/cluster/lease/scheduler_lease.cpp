@@ -5,13 +5,10 @@
 #include "slackline/base/text.h"
 
 namespace slackline::cluster {
-namespace {
 
 std::string host_of(const std::string& identity) {
   return identity.substr(0, identity.rfind('_'));
 }
-
-}  // namespace
 
 void SeenTerm::see(const wire::LeaseRecord& lease, double asked_s, double answered_s) {
   if (lease.holder != lease_.holder || lease.transitions != lease_.transitions) {

@@ -22,6 +22,9 @@
 
 namespace slackline::cluster {
 
+// HOST of what kube-scheduler calls itself.
+std::string host_of(const std::string& identity);
+
 // What successive looks at a Lease tell of its holder. Pure; not thread-safe.
 class SeenTerm {
  public:
