@@ -80,6 +80,7 @@ struct NodeGroupView {
   std::vector<std::string> tasks{};
   std::int64_t tasks_hidden = 0;
   std::optional<double> until_s;
+  std::string detail{};
 };
 
 struct ChangeView {

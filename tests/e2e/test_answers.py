@@ -10,7 +10,7 @@ import unittest
 from support.active_case import ActiveCase
 from support.controlplane import DAEMON_USER, ROOT
 from support.daemon import Daemon, slackline_binary
-from support.objects import TEAM, gpu_job, waiting_job
+from support.objects import TEAM, gpu_job, gpu_pod, waiting_job
 from support.process import settled
 
 HOUR = {"slackline.dev/expected-duration": "1h"}
@@ -131,6 +131,32 @@ class AnswersTest(ActiveCase):
             and event["verb"] not in ("get", "list", "watch")
             and event["objectRef"]["resource"] != "leases"
         ]
+
+    def test_why_tells_what_kube_scheduler_refused_by_rules_that_no_plan_knows(self):
+        noisy = [gpu_pod(f"noisy-{node}", gpus=0) for node in range(2)]
+        for node, pod in enumerate(noisy):
+            del pod["spec"]["containers"][0]["resources"]
+            pod["metadata"]["labels"] = {"app": "noisy"}
+            pod["spec"]["nodeName"] = f"node-{node}"
+        self.cluster.apply(noisy)
+        job = waiting_job("quiet", gpus=4, annotations=HOUR)
+        term = {"labelSelector": {"matchLabels": {"app": "noisy"}}, "topologyKey": "kubernetes.io/hostname"}
+        affinity = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+        job["spec"]["template"]["spec"]["affinity"] = affinity
+        self.cluster.apply([job])
+        self.cluster.wait(lambda: self.ask("eta", "quiet")[0] != 3, 20, "it to be in the queue")
+
+        def refused():
+            _, why = self.ask_json("why", "quiet", "--node", "node-0")
+            found = [each for each in why.get("blockers", []) if each["reason"] == "NotBound"]
+            return found and "node-0 (again" in found[0].get("detail", "") and why
+
+        why = self.cluster.wait(refused, 120, "node-0 to be refused")
+        self.assertIn("anti-affinity", why["blockers"][0]["detail"])
+        self.assertNotIn("preemption", why["blockers"][0]["detail"])
+        self.assertEqual(why["nodeConstraint"]["constraint"], "RefusedByScheduler")
+        self.assertIn("anti-affinity", why["nodeConstraint"]["detail"])
+        self.assertIn("node node-0: refused by kube-scheduler until ", self.ask("why", "quiet", "--node", "node-0")[1])
 
     def test_the_shell_client_asks_the_same(self):
         self.fill()

@@ -17,6 +17,7 @@
 #include "slackline/base/text.h"
 #include "slackline/core/answers/calendar.h"
 #include "slackline/core/answers/quote.h"
+#include "slackline/core/answers/refusals.h"
 #include "slackline/core/answers/what_if.h"
 #include "slackline/core/cluster/not_in_queue.h"
 #include "slackline/core/cluster/pod_admission.h"
@@ -165,6 +166,7 @@ Result<ExplainView> AnswerQuery::explain(const ObjectKey& key, const std::string
       return task < sight.queue.size() ? book->find(name_of(sight.queue.task(task))) : nullptr;
     };
     question.policy = &sight.policy;
+    question.refused = sight.options.refused;
     explained.nodes_total = static_cast<std::int64_t>(sight.snapshot->nodes.size());
     if (!node.empty()) {
       const auto index = sight.snapshot->find_node(node);
@@ -176,6 +178,9 @@ Result<ExplainView> AnswerQuery::explain(const ObjectKey& key, const std::string
     const bool waits = sight.queue.task(question.task).plan == nullptr;
     if (waits || !explained.eta.reason.empty())
       explained.blockers = core::explain(question, explained.eta.reason);
+    else if (explained.eta.state == to_string(TaskState::kStarting))
+      if (auto refusals = core::blocking_refusals(question))
+        explained.blockers.push_back(*std::move(refusals));
     if (waits) {
       explained.nodes = core::group_nodes(question);
       if (explained.eta.standing != "starts")

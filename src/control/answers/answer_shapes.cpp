@@ -43,7 +43,7 @@ std::string group_text(std::string_view code) {
     std::string_view code;
     std::string_view text;
   };
-  static constexpr std::array<Text, 13> kTexts = {{
+  static constexpr std::array<Text, 14> kTexts = {{
       {"GpuTypeNotAccepted", "other GPU type"},
       {"GpuTypeUnknown", "GPU type unknown"},
       {"NoGpus", "no such GPUs"},
@@ -54,6 +54,7 @@ std::string group_text(std::string_view code) {
       {"NodeSelector", "not in its nodeSelector"},
       {"NodeAffinity", "not in its node affinity"},
       {"NodeTooSmall", "too few GPUs in all"},
+      {"RefusedByScheduler", "refused by kube-scheduler"},
       {"HeldForOthers", "held for others"},
       {"Full", "full"},
       {"NoCpuOrMemory", "too little CPU or memory free"},
@@ -110,7 +111,8 @@ NodeGroupView view_of(const core::NodeGroup& group, Viewer& viewer) {
   NodeGroupView view{.code = std::string(group.code),
                      .what = group_text(group.code),
                      .nodes = group.nodes,
-                     .until_s = within_reach(group.until_s)};
+                     .until_s = within_reach(group.until_s),
+                     .detail = group.detail};
   view.tasks_hidden = name_seen(group.tasks, viewer, view.tasks);
   return view;
 }

@@ -307,6 +307,7 @@ void Planner::show_view() {
   if (term_) view.denied_room = denied_room_;
   if (term_) view.moves = mover_.advised();
   if (term_) view.stop_book = stop_book_;
+  if (term_) view.refused = memory_.refused_nodes(clock_.steady_s());
   view.slow_nodes = mover_.slow_nodes();
   if (view != *view_.get()) view_.set(std::move(view));
 }

@@ -43,6 +43,7 @@ QueueSight QueueReader::read(StopAsked stop, const Change& change) {
   core::QueueOptions asked = options_.queue_options(*settings, *known_.get(), source_, clock_);
   std::shared_ptr<const PlannerView> planner = planner_.get();
   asked.stop_book = planner->stop_book.get();
+  asked.refused = &planner->refused;
   asked.foresee = true;
   asked.foresee_always = always_;
   asked.stop = std::move(stop);

@@ -1,7 +1,8 @@
 // QueueReader: the queue as the planner would see it now, for those who only look.
 //
-// Back-offs do not hide a task from it. Queues pay for what the planner has made others lose. Not
-// thread-safe: it keeps what was predicted from call to call.
+// Back-offs do not hide a task from it. Queues pay for what the planner has made others lose, and
+// nodes that kube-scheduler refused to a task are not planned for it. Not thread-safe: it keeps
+// what was predicted from call to call.
 #pragma once
 
 #include <functional>

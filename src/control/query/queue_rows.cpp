@@ -10,6 +10,7 @@
 
 #include "slackline/base/duration.h"
 #include "slackline/base/saturating.h"
+#include "slackline/core/answers/refusals.h"
 #include "slackline/core/cluster/predicates.h"
 #include "slackline/core/cluster/queue_shares.h"
 #include "slackline/core/cluster/resizing.h"
@@ -170,6 +171,7 @@ class RowMaker {
     if (const auto share = core::reason_of_shares(queue_.state(), index); !share.empty())
       return share;
     if (const auto* backoff = backoff_of(task.uid)) return backoff->reason;
+    if (refused_until_s(index)) return reason::kNotBound;
     if (!planner_.active) return starts_at_once(task) ? reason::kStartsNow : reason::kWaitsItsTurn;
     if (planner_.denied_room.contains(task.uid)) return reason::kPreemptionBudgetSpent;
     if (planner_.leads) return reason::kWaitsItsTurn;
@@ -187,6 +189,16 @@ class RowMaker {
     const bool backs_off =
         at != planner_.backoffs.end() && at->second.until_s > sight_.now_steady_s;
     return backs_off ? &at->second : nullptr;
+  }
+
+  // Until when kube-scheduler's refusals alone leave it too few nodes, epoch; nullopt: they do not.
+  std::optional<double> refused_until_s(core::TaskIndex index) const {
+    const core::RefusedNodes* refused = sight_.options.refused;
+    const core::QueueTask& task = queue_.task(index);
+    if (task.plan || !core::lacking_nodes(*sight_.snapshot, queue_, index, refused))
+      return std::nullopt;
+    return sight_.now_s + core::first_again_s(*core::refusals_of(refused, task)) -
+           sight_.now_steady_s;
   }
 
   bool type_is_absent(const core::QueueTask& task) const {
@@ -225,6 +237,12 @@ class RowMaker {
       if (row.deadline_s) row.chance = 0;
       return;
     }
+    const auto* backoff = backoff_of(row.uid);
+    if (backoff != nullptr) row.retry_s = sight_.now_s + backoff->until_s - sight_.now_steady_s;
+    if (const auto until_s = refused_until_s(index)) {
+      row.retry_s = std::max(*until_s, row.retry_s.value_or(*until_s));
+      return;
+    }
     const core::Forecast* forecast = book_.find(name_of(task));
     if (forecast == nullptr) {
       const bool in_play = queue_.state().progress(index).phase == core::TaskPhase::kWaiting;
@@ -249,8 +267,6 @@ class RowMaker {
       }
     }
     if (row.finish_s) row.chance = forecast->chance;
-    if (const auto* backoff = backoff_of(row.uid))
-      row.retry_s = sight_.now_s + backoff->until_s - sight_.now_steady_s;
     if (task.plan) return;
     postpone(row, std::max(sight_.now_s, row.retry_s.value_or(sight_.now_s)));
     lasts_at_least(row, queue_.state().fastest_lat_s(index));

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "slackline/core/cluster/refused_nodes.h"
 #include "slackline/core/cluster/situation.h"
 #include "slackline/core/cluster/stop_book.h"
 #include "slackline/model/ids.h"
@@ -29,6 +30,7 @@ struct PlannerView {
   std::unordered_map<Uid, MoveAdvice> moves{};  // by the Job or pod that would gain; of a leader
   // What budgets pay for beside what stopped Jobs say. Of a leader; null: nothing.
   std::shared_ptr<const core::StopBook> stop_book{};
+  core::RefusedNodes refused{};     // of a leader
   core::SlowNodesPtr slow_nodes{};  // also of a replica that does not lead; null: none
 
   friend bool operator==(const PlannerView&, const PlannerView&) = default;

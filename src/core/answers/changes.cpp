@@ -7,6 +7,7 @@
 
 #include "slackline/base/saturating.h"
 #include "slackline/base/text.h"
+#include "slackline/core/answers/refusals.h"
 #include "slackline/model/reason.h"
 
 namespace slackline::core {
@@ -51,8 +52,11 @@ class ChangeFinder {
     std::vector<Variant> variants;
     for (const Proposal& proposal : all)
       variants.push_back(proposal.variant);
+    const RefusedNodes refused = refused_with(variants);
+    QueueOptions queue_options = queue_options_;
+    queue_options.refused = &refused;
     const Queue queue =
-        make_queue(with_variants(question_.snapshot, variants), queue_options_, menus_);
+        make_queue(with_variants(question_.snapshot, variants), queue_options, menus_);
     if (queue.gave_up()) return std::move(changes_);
     const TaskIndex task = original_in(queue);
     std::vector<TaskIndex> aside = {task};
@@ -75,6 +79,17 @@ class ChangeFinder {
   }
 
  private:
+  // What was refused to the task stays so, whatever it asks for.
+  RefusedNodes refused_with(const std::vector<Variant>& variants) const {
+    const RefusedNodes* refused = queue_options_.refused;
+    const TaskRefusals* own = refusals_of(refused, question_.queue.task(question_.task));
+    RefusedNodes all = refused != nullptr ? *refused : RefusedNodes{};
+    if (own == nullptr) return all;
+    for (const Variant& variant : variants)
+      if (variant.job) all[variant.uid()] = *own;
+    return all;
+  }
+
   TaskIndex original_in(const Queue& queue) const {
     const QueueTask& task = question_.queue.task(question_.task);
     for (TaskIndex index = 0; index < queue.size(); ++index)

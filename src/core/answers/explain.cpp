@@ -5,6 +5,7 @@
 #include <set>
 
 #include "slackline/base/text.h"
+#include "slackline/core/answers/refusals.h"
 #include "slackline/core/cluster/depends.h"
 #include "slackline/core/cluster/queue_shares.h"
 #include "slackline/core/cluster/quota_menu.h"
@@ -44,7 +45,12 @@ class Explainer {
   std::vector<Blocker> explain(std::string_view first) {
     add_dependencies();
     add_quotas();
-    if (auto gpus = lacking_gpus(question_)) blockers_.push_back(*std::move(gpus));
+    const auto refusals = blocking_refusals(question_);
+    if (refusals) blockers_.push_back(*refusals);
+    // GPUs of refused nodes may well be free.
+    const bool lacks_nodes = refusals && refusals->lacking();
+    if (auto gpus = lacking_gpus(question_); gpus && !lacks_nodes)
+      blockers_.push_back(*std::move(gpus));
     if (const auto share = reason_of_shares(question_.queue.state(), question_.task);
         !share.empty())
       note(share, share_text());

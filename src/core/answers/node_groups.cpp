@@ -2,6 +2,7 @@
 #include <map>
 
 #include "slackline/core/answers/explain.h"
+#include "slackline/core/answers/refusals.h"
 #include "slackline/core/cluster/holds.h"
 #include "slackline/core/cluster/predicates.h"
 #include "slackline/core/planning/gpu_types.h"
@@ -14,6 +15,7 @@ constexpr std::string_view kFull = "Full";
 constexpr std::string_view kNoCpuOrMemory = "NoCpuOrMemory";
 constexpr std::string_view kFree = "Free";
 constexpr std::string_view kNoGpus = "NoGpus";
+constexpr std::string_view kRefused = "RefusedByScheduler";
 
 class NodeJudge {
  public:
@@ -33,6 +35,7 @@ class NodeJudge {
     if (const auto bar = misfit(member_, *state.node)) return code(*bar);
     const std::int64_t wanted = gpus_wanted();
     if (state.node->allocatable.gpu_count(resource) < wanted) return code(Verdict::kNodeTooSmall);
+    if (refusal_of(index) != nullptr) return kRefused;
     const Resources free = state.free();
     const Resources left = free - holds_.against(index);
     if (free.gpu_count(resource) < wanted) return kFull;
@@ -41,6 +44,18 @@ class NodeJudge {
     rest.set_gpus(resource, 0);
     if (!fits(rest, free)) return kNoCpuOrMemory;
     return fits(rest, left) ? kFree : code(Verdict::kHeldForOthers);
+  }
+
+  // Null: none.
+  const Refusal* refusal_of(NodeIndex index) const {
+    const TaskRefusals* refusals = refusals_of(question_.refused, task_);
+    if (refusals == nullptr) return nullptr;
+    const auto at = refusals->find(question_.snapshot.node(index).node->name);
+    return at == refusals->end() ? nullptr : &at->second;
+  }
+
+  double again_at(const Refusal& refusal) const {
+    return question_.now_s + refusal.until_s - question_.now_steady_s;
   }
 
   std::vector<ObjectKey> holders(NodeIndex index) const {
@@ -113,9 +128,13 @@ void add(const NodeJudge& judge, NodeIndex node, NodeGroup& group) {
       const auto at = std::lower_bound(group.tasks.begin(), group.tasks.end(), task);
       if (at == group.tasks.end() || *at != task) group.tasks.insert(at, task);
     }
-  if (group.code != kFull) return;
-  if (const auto room_s = judge.room_at(node))
-    group.until_s = std::min(group.until_s.value_or(*room_s), *room_s);
+  std::optional<double> until_s;
+  if (group.code == kFull) until_s = judge.room_at(node);
+  if (const Refusal* refusal = judge.refusal_of(node); group.code == kRefused) {
+    until_s = judge.again_at(*refusal);
+    if (group.detail.empty()) group.detail = shortened(*refusal);
+  }
+  if (until_s) group.until_s = std::min(group.until_s.value_or(*until_s), *until_s);
 }
 
 }  // namespace

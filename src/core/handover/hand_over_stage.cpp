@@ -123,7 +123,7 @@ void HandOverMemory::see(const std::vector<PlannedTask>& tasks, double now_s) {
   std::erase_if(pods_due, [&](const auto& entry) { return !ids.contains(entry.first); });
   std::erase_if(lifted, [&](const auto& entry) { return !pods.contains(entry.first); });
   for (auto& [job, nodes] : refused)
-    std::erase_if(nodes, [&](const auto& node) { return node.second <= now_s; });
+    std::erase_if(nodes, [&](const auto& node) { return node.second.until_s <= now_s; });
   std::erase_if(refused, [](const auto& entry) { return entry.second.empty(); });
   std::erase_if(backoff,
                 [&](const auto& entry) { return entry.second.until_s + kMostBackoff_s < now_s; });
@@ -151,7 +151,7 @@ void HandOverMemory::count_misses(const PlannedTask& task, double now_s) {
     entry.since_s = now_s;
     entry.to_move = true;
     if (task.job != nullptr && pod->unschedulable && !entry.node.empty())
-      refused[task.job->uid][entry.node] = now_s + kRefusedFor_s;
+      refused[task.job->uid][entry.node] = {now_s + kRefusedFor_s, *pod->unschedulable};
     if (++entry.misses >= kMostMisses && task.job != nullptr) return;
   }
 }
@@ -180,14 +180,14 @@ bool HandOverMemory::is_refused(const Uid& job, const NodeName& node, double now
   const auto nodes = refused.find(job);
   if (nodes == refused.end()) return false;
   const auto at = nodes->second.find(node);
-  return at != nodes->second.end() && at->second > now_s;
+  return at != nodes->second.end() && at->second.until_s > now_s;
 }
 
 RefusedNodes HandOverMemory::refused_nodes(double now_s) const {
   RefusedNodes all;
   for (const auto& [job, nodes] : refused)
-    for (const auto& [node, until_s] : nodes)
-      if (until_s > now_s) all[job].insert(node);
+    for (const auto& [node, refusal] : nodes)
+      if (refusal.until_s > now_s) all[job].emplace(node, refusal);
   return all;
 }
 
@@ -203,8 +203,8 @@ double HandOverMemory::next_let_in_s(double now_s) const {
   for (const auto& [uid, entry] : backoff)
     if (entry.until_s > now_s) next_s = std::min(next_s, entry.until_s);
   for (const auto& [uid, nodes] : refused)
-    for (const auto& [node, until_s] : nodes)
-      if (until_s > now_s) next_s = std::min(next_s, until_s);
+    for (const auto& [node, refusal] : nodes)
+      if (refusal.until_s > now_s) next_s = std::min(next_s, refusal.until_s);
   return next_s;
 }
 

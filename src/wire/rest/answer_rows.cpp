@@ -197,7 +197,11 @@ const Columns<NodeGroupView>& columns<NodeGroupView>() {
               "Tasks that you may not view"),
           C(
               "until", [](V view) { return time_of(view.until_s); },
-              "Of full nodes: when the first has room for one pod"),
+              "Of full nodes: when the first has room for one pod; of refused ones: when the "
+              "first is tried again"),
+          C(
+              "detail", [](V view) { return if_any(view.detail); },
+              "Of refused nodes: what kube-scheduler said of the first"),
       }};
   return kColumns;
 }

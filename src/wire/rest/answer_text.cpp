@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kMostName = 200;
 constexpr std::size_t kMostRefusal = 1000;
+constexpr std::size_t kMostDetail = 600;
 
 // "2026-11-24T12:00:00Z (in 1h10m)"
 std::string time_text(double time_s, double now_s) {
@@ -87,7 +88,7 @@ std::string blocker_text(const BlockerView& blocker, double now_s) {
   if (blocker.need && blocker.have)
     text += format(": needs {}, has {}, {} short", *blocker.need, *blocker.have,
                    std::max<std::int64_t>(0, *blocker.need - *blocker.have));
-  if (!blocker.detail.empty()) text += format(" ({})", printable(blocker.detail, kMostName));
+  if (!blocker.detail.empty()) text += format(" ({})", printable(blocker.detail, kMostDetail));
   if (!blocker.on.empty() || blocker.on_hidden > 0)
     text += format("; waits for {}", names_text(blocker.on, blocker.on_hidden));
   if (blocker.ends.p50_s) text += format("; until {}", time_text(*blocker.ends.p50_s, now_s));
@@ -158,6 +159,8 @@ std::string text_of(const ExplainView& view) {
     text += format("node {}: {}", printable(view.node, kMostName), view.node_group->what);
     if (view.node_group->until_s)
       text += format(" until {}", format_rfc3339(std::round(*view.node_group->until_s)));
+    if (!view.node_group->detail.empty())
+      text += format(" ({})", printable(view.node_group->detail, kMostDetail));
     text += '\n';
   }
   if (!view.nodes.empty()) text += nodes_text(view);

@@ -173,7 +173,8 @@ QueueColumns due() {
   using C = Column<QueueRow>;
   return {
       C(
-          "retryAfter", [](Row row) { return time_of(row.retry_s); }, "Until when it backs off"),
+          "retryAfter", [](Row row) { return time_of(row.retry_s); },
+          "Until when it backs off, or kube-scheduler's refusals leave it too few nodes"),
       C(
           "waitsFor", [](Row row) { return if_any(row.waits_for); },
           "The running tasks that make room for it; absent: none does"),

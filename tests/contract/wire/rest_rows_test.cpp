@@ -417,9 +417,16 @@ ExplainView an_explanation() {
                    .detail = ""};
   gpus.relief = {{"team/a", 4, {1.8e9 + 1800, 1.8e9 + 2000}}, {"", 4, {1.8e9 + 3600, {}}}};
   view.blockers = {quota, gpus};
-  view.nodes_total = 6;
+  view.nodes_total = 7;
   view.nodes = {{"Full", "full", 3, {}, 0, 1.8e9 + 1800},
                 {"HeldForOthers", "held for others", 2, {"team/b"}, 1, std::nullopt},
+                {"RefusedByScheduler",
+                 "refused by kube-scheduler",
+                 1,
+                 {},
+                 0,
+                 1.8e9 + 600,
+                 "0/7 nodes are available"},
                 {"Taint", "tainted", 1, {}, 0, std::nullopt}};
   view.node = "gpu-7";
   view.node_group = view.nodes[2];

@@ -156,6 +156,40 @@ TEST_F(AnswerQueryTest, OneNodeIsExplainedAndAnUnknownOneRefused) {
   EXPECT_THAT(unknown.error().message, HasSubstr("no node n9"));
 }
 
+TEST_F(AnswerQueryTest, WhatKubeSchedulerRefusedIsToldWithItsWords) {
+  PlannerView view = *planner_.get();
+  for (const char* task : {"job:team-a/ready", "job:team-a/begins"})
+    view.refused[Uid(task)][NodeName("n1")] = {clock_.steady_s() + 90, "0/2 nodes are available"};
+  planner_.set(view);
+  auto cluster = a_cluster();
+  cluster.with(a_node("n1")).with(a_node("n2"));
+  cluster.with(stated("team-a/ready", 60).of(2).gang().gpus(2).waiting());
+  auto begins = stated("team-a/begins", 60).gpus(2).managed().planned({"n2"});
+  cluster.with(begins.resumed());
+  cluster.with(test::a_pod("team-a/begins-0").of_job("team-a/begins").gpus(2).managed());
+  const test::FakeSource source(cluster.build());
+  AnswerQuery answers = query(source);
+  const auto waits = answers.explain({"team-a", "ready"}, "n1", team_a());
+  ASSERT_TRUE(waits) << waits.error().message;
+  EXPECT_EQ(waits->eta.standing, "waits");
+  ASSERT_EQ(waits->blockers.size(), 1U);
+  EXPECT_EQ(waits->blockers.front().reason, reason::kNotBound);
+  EXPECT_EQ(waits->blockers.front().need, 2);
+  EXPECT_EQ(waits->blockers.front().have, 1);
+  EXPECT_THAT(waits->blockers.front().detail, HasSubstr("0/2 nodes are available"));
+  ASSERT_TRUE(waits->node_group);
+  EXPECT_EQ(waits->node_group->what, "refused by kube-scheduler");
+  EXPECT_EQ(waits->node_group->until_s, clock_.wall_s() + 90);
+  EXPECT_EQ(waits->node_group->detail, "0/2 nodes are available");
+
+  const auto starts = answers.explain({"team-a", "begins"}, "n1", team_a());
+  ASSERT_TRUE(starts) << starts.error().message;
+  EXPECT_EQ(starts->eta.state, "starting");
+  ASSERT_EQ(starts->blockers.size(), 1U);
+  EXPECT_EQ(starts->blockers.front().reason, reason::kNotBound);
+  EXPECT_FALSE(starts->blockers.front().need) << "it has its place";
+}
+
 TEST_F(AnswerQueryTest, NothingIsProposedToATaskThatStartsNow) {
   auto cluster = a_cluster();
   cluster.with(a_node("n1")).with(stated("team-a/ready", 60).gpus(4).waiting());

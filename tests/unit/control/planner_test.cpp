@@ -195,6 +195,29 @@ TEST_F(PlannerTest, ANewJobWhoseControllerIsAwayDoesNotKeepItsPlaceForEver) {
   EXPECT_EQ(written_[0].target.key.name, "b");
 }
 
+// Answers are of a queue that obeys it as the planner's own does.
+TEST_F(PlannerTest, WhatKubeSchedulerRefusedIsPublishedWithItsWordsWhileItLeads) {
+  Pod pod = test::a_pod("a-0").of_job("a").gpus(4).managed().nominated("n1").build();
+  pod.unschedulable = "0/1 nodes are available";
+  auto cluster = a_cluster();
+  cluster.with(a_node("n1")).with(a_job("a").gpus(4).managed().planned({"n1"}).resumed()).add(pod);
+  source_.show(cluster.build());
+  term_ = 1;
+  go_on();
+  EXPECT_TRUE(planner_.view().get()->refused.empty());
+  clock_.advance(core::kUnboundAfter_s + 1);
+  go_on();
+  go_on();
+  const core::RefusedNodes refused = planner_.view().get()->refused;
+  ASSERT_TRUE(refused.contains(test::job_uid("a")));
+  const core::Refusal& refusal = refused.at(test::job_uid("a")).at(NodeName("n1"));
+  EXPECT_EQ(refusal.said, "0/1 nodes are available");
+  EXPECT_EQ(refusal.until_s, clock_.steady_s() + core::kRefusedFor_s);
+  term_.reset();
+  go_on();
+  EXPECT_TRUE(planner_.view().get()->refused.empty());
+}
+
 TEST_F(PlannerTest, ALongTurnIsStoppedInside) {
   constexpr int kJobs = 3000;
   auto cluster = a_cluster().with(a_node("n1"));

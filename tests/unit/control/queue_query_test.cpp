@@ -204,6 +204,30 @@ TEST_F(QueueQueryTest, SaysWhyATaskWaits) {
   EXPECT_EQ(reason_of("plain"), reason::kWaitsItsTurn);
 }
 
+// The forecasts are played without them, as the planner plans.
+TEST_F(QueueQueryTest, WhatKubeSchedulerRefusesIsNotForecastAndSaysUntilWhen) {
+  PlannerView view = *planner_.get();
+  view.refused[Uid("job:default/plain")][NodeName("n1")] = {clock_.steady_s() + 90, "0/1 nodes"};
+  planner_.set(view);
+  auto cluster = a_cluster();
+  cluster.with(a_node("n1")).with(waiting("plain", 4, 3600)).with(waiting("z", 4, 7200));
+  const QueueView refused = ask(cluster.build());
+  ASSERT_EQ(refused.rows.size(), 2U);
+  EXPECT_EQ(refused.rows[0].key.name, "z") << "the node is its own for now";
+  EXPECT_EQ(refused.rows[1].reason, reason::kNotBound);
+  EXPECT_EQ(refused.rows[1].retry_s, clock_.wall_s() + 90);
+  EXPECT_FALSE(refused.rows[1].start_s);
+  EXPECT_EQ(refused.rows[1].forecast, "");
+  EXPECT_FALSE(refused.rows[1].blocked);
+
+  cluster.with(a_node("n2"));
+  for (const QueueRow& row : ask(cluster.build()).rows) {
+    EXPECT_EQ(row.reason, reason::kWaitsItsTurn);
+    EXPECT_EQ(row.start_s, clock_.wall_s()) << row.key.name;
+    EXPECT_FALSE(row.retry_s);
+  }
+}
+
 TEST_F(QueueQueryTest, WhatDependsOnOthersSaysSoAndForecastsNothing) {
   auto train = waiting("train", 1, 3600);
   train.intent().depends_on = {"prep"};

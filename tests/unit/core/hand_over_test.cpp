@@ -506,6 +506,8 @@ TEST_F(RefusedTest, WhereKubeSchedulerFoundNoPlaceATaskIsNotPlannedAgain) {
 
 TEST_F(RefusedTest, AfterAWhileItIsTriedAgain) {
   refuse();
+  const RefusedNodes refused = planner_.memory.refused_nodes(world_.now_s());
+  EXPECT_EQ(refused.at(test::job_uid("train")).at(NodeName("n1")).said, "0/3 nodes");
   settle(planner_, false);
   EXPECT_EQ(nominated(), NodeName());
   world_.pass(kRefusedFor_s);

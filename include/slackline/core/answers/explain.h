@@ -45,11 +45,14 @@ struct Blocker {
 
 // Nodes that the task cannot use for the same reason, or could.
 struct NodeGroup {
-  std::string_view
-      code;  // of model/verdict.h or predicates.h, or "NoGpus", "Full", "NoCpuOrMemory", "Free"
+  // Of model/verdict.h or predicates.h, or "NoGpus", "Full", "NoCpuOrMemory", "Free",
+  // "RefusedByScheduler".
+  std::string_view code;
   std::int64_t nodes = 0;
-  std::vector<ObjectKey> tasks{};   // that hold GPUs there (HeldForOthers), each once
-  std::optional<double> until_s{};  // of full ones: when the first has room
+  std::vector<ObjectKey> tasks{};  // that hold GPUs there (HeldForOthers), each once
+  // Of full ones: when the first has room; of refused ones: when the first is tried again.
+  std::optional<double> until_s{};
+  std::string detail{};  // of the first refused one: what kube-scheduler said
 };
 
 struct ExplainQuestion {
@@ -63,6 +66,7 @@ struct ExplainQuestion {
   std::function<const Forecast*(TaskIndex)> forecast{};
   // By which the queue is served; nullptr: to whom a task that fits yields is not told.
   const Policy* policy = nullptr;
+  const RefusedNodes* refused = nullptr;  // by which the queue was made; null: none
 };
 
 // By how many nodes, the most first; every node of the snapshot is in one group.

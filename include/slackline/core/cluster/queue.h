@@ -47,7 +47,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -55,6 +54,7 @@
 
 #include "slackline/base/stop.h"
 #include "slackline/core/cluster/hindrance.h"
+#include "slackline/core/cluster/refused_nodes.h"
 #include "slackline/core/cluster/resizing.h"
 #include "slackline/core/cluster/situation.h"
 #include "slackline/core/cluster/stop_book.h"
@@ -67,9 +67,6 @@
 namespace slackline::core {
 
 class NearEnds;
-
-// By Job: where it is not started.
-using RefusedNodes = std::unordered_map<Uid, std::set<NodeName>>;
 
 struct QueueOptions : Situation {
   const std::unordered_set<Uid>* held_off = nullptr;  // Jobs that do not wait now; null = none

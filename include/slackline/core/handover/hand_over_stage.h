@@ -77,10 +77,8 @@ struct HandOverMemory {
     std::string reason;
   };
   std::unordered_map<Uid, Lifted> lifted;  // by pod
-  // Until when the task is not started there again: kube-scheduler found no node for a pod of it
-  // that was nominated to this one, by rules that no plan knows (other pods' rules, volumes).
-  std::unordered_map<Uid, std::map<NodeName, double>> refused;  // by Job
-  std::unordered_map<Uid, Backoff> backoff;                     // by Job; goes once the Job runs
+  RefusedNodes refused;
+  std::unordered_map<Uid, Backoff> backoff;  // by Job; goes once the Job runs
   // Until when all pods of a task must exist; infinity once some were bound. By task.
   std::unordered_map<Uid, double> pods_due;
   // Since when a replacement waits behind the gate while other pods of its task run. By task.
