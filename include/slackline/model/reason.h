@@ -124,7 +124,7 @@ inline constexpr std::array<ReasonFact, 63> kReasons = {{
     {reason::kNodesLost, ReasonUse::kWaits,
      "its planned nodes were lost before it started, and no other one had room"},
     {reason::kNotBound, ReasonUse::kWaits,
-     "kube-scheduler did not bind its pods on three nodes in a row"},
+     "kube-scheduler did not bind its pods where they were planned"},
     {reason::kPodsRejected, ReasonUse::kWaits,
      "the API server refuses its pods, or did not create all of them within 30 s of its release"},
     {reason::kNotReplaced, ReasonUse::kWaits,

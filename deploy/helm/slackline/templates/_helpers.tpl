@@ -63,20 +63,16 @@ seccompProfile: {type: RuntimeDefault}
 {{- end }}
 
 {{/* A Secret that Slackline fills, and has no right to create. Without `type` it is Opaque, and one that an older version
-made keeps its type, which nobody can change. Helm would refuse to take over such a one, so the release leaves it out. */}}
+made keeps its type, which nobody can change. */}}
 {{- define "slackline.ownSecret" -}}
-{{- $ns := .root.Release.Namespace }}
-{{- $there := lookup "v1" "Secret" $ns .name }}
-{{- if or (not $there) (eq (dig "metadata" "labels" "app.kubernetes.io/managed-by" "" $there) "Helm") -}}
 ---
 apiVersion: v1
 kind: Secret
 metadata:
   name: {{ .name }}
-  namespace: {{ $ns }}
+  namespace: {{ .root.Release.Namespace }}
   labels:
     app.kubernetes.io/name: slackline
-{{- end }}
 {{- end }}
 
 {{/* The listeners whose certificates come from Secrets. */}}
