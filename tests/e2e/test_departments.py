@@ -120,6 +120,9 @@ class DepartmentsTest(QueuedCase):
         note = self.job(name)["metadata"]["annotations"].get("slackline.dev/preemptions")
         return json.loads(note)["count"] if note else 0
 
+    def is_planned(self, name):
+        return "slackline.dev/plan" in self.job(name)["metadata"]["annotations"]
+
     def lend(self):
         """Text leaves its half idle, and vision has borrowed it."""
         self.give({"vision": "{own: 4, borrow: 4}"})
@@ -195,7 +198,8 @@ class DepartmentsTest(QueuedCase):
         self.cluster.start_scheduler(stock_scheduler_config(self.cluster, "default-scheduler"), "kube-scheduler-stock")
         borrower = self.lend()
         self.apply(job("t1", "text"))
-        self.cluster.wait(lambda: self.stops(borrower), 30, "the stop")
+        # Killed between the two writes, it would lend the room once more before it takes it back.
+        self.cluster.wait(lambda: self.stops(borrower) and self.is_planned("t1"), 30, "the stop and the plan")
         self.daemon.kill()
         self.daemon.start()
         self.wait_bound("t1")
