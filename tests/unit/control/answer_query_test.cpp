@@ -163,7 +163,7 @@ TEST_F(AnswerQueryTest, WhatKubeSchedulerRefusedIsToldWithItsWords) {
   planner_.set(view);
   auto cluster = a_cluster();
   cluster.with(a_node("n1")).with(a_node("n2"));
-  cluster.with(stated("team-a/ready", 60).of(2).gang().gpus(2).waiting());
+  cluster.with(stated("team-a/ready", 60).of(2).gang().gpus(4).waiting());
   auto begins = stated("team-a/begins", 60).gpus(2).managed().planned({"n2"});
   cluster.with(begins.resumed());
   cluster.with(test::a_pod("team-a/begins-0").of_job("team-a/begins").gpus(2).managed());
