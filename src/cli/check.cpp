@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <initializer_list>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -82,7 +83,7 @@ bool check_ours(const std::string& file, config::Configuration& configuration) {
 }
 
 // `before`: the files that were given before it.
-bool check_scheduler(const std::string& file, const std::vector<std::string>& before,
+bool check_scheduler(const std::string& file, std::span<const std::string> before,
                      const config::Configuration& configuration) {
   const auto text = config::read_text_file(file);
   if (!text) {
@@ -126,11 +127,9 @@ int run(const CheckOptions& options) {
   bool good = options.config.empty() || check_ours(options.config, configuration);
   // Shares that cannot be read are none, which would look as if all were well.
   if (!options.kueue.empty() && good) good = compare_with_kueue(options.kueue, configuration);
-  std::vector<std::string> before;
-  for (const std::string& file : options.schedulers) {
-    good = check_scheduler(file, before, configuration) && good;
-    before.push_back(file);
-  }
+  const std::span<const std::string> schedulers(options.schedulers);
+  for (std::size_t i = 0; i < schedulers.size(); ++i)
+    good = check_scheduler(schedulers[i], schedulers.first(i), configuration) && good;
   if (!options.cluster.empty()) {
     if (!options.kubeconfig.empty()) configuration.cluster.kubeconfig = options.kubeconfig;
     good = check_cluster(configuration) && good;

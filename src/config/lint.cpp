@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "config/lint_extender.h"
 #include "config/section.h"
@@ -77,16 +78,10 @@ std::vector<std::string> uncounted(const Lint& root) {
   std::vector<std::string> names;
   const Document* extenders = root.find("extenders");
   if (extenders == nullptr) return names;
-  for (const Document& extender : extenders->items) {
-    const Document* resources = extender.find("managedResources");
-    if (resources == nullptr) continue;
-    for (const Document& resource : resources->items) {
-      const Document* name = resource.find("name");
-      const Document* ignored = resource.find("ignoredByScheduler");
-      if (name != nullptr && ignored != nullptr && ignored->scalar == "true")
-        names.push_back(name->scalar);
-    }
-  }
+  for (const Document& extender : extenders->items)
+    for (ManagedResource& resource : managed_resources(Lint(extender, "", root.findings())))
+      if (resource.ignored_by_scheduler && !resource.name.empty())
+        names.push_back(std::move(resource.name));
   return names;
 }
 

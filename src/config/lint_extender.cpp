@@ -19,26 +19,6 @@ constexpr std::array<std::string_view, 12> kExtenderKeys = {
     "weight",      "bindVerb",         "enableHTTPS",      "tlsConfig",
     "httpTimeout", "nodeCacheCapable", "managedResources", "ignorable"};
 
-struct ManagedResource {
-  std::string name;
-  bool ignored_by_scheduler = false;
-  std::string path;
-  int line = 0;
-};
-
-std::vector<ManagedResource> managed_resources(const Lint& extender) {
-  std::vector<ManagedResource> resources;
-  const wire::Document* list = extender.find("managedResources");
-  if (list == nullptr) return resources;
-  for (std::size_t i = 0; i < list->items.size(); ++i) {
-    const std::string path = format("{}.managedResources[{}]", extender.path(), i);
-    const Lint item(list->items[i], path, extender.findings());
-    resources.push_back(
-        {item.text("name"), item.flag("ignoredByScheduler"), path, list->items[i].line});
-  }
-  return resources;
-}
-
 // kube-scheduler decodes strictly and does not start with a key it does not know.
 void lint_keys(const Lint& extender) {
   for (const auto& [key, value] : extender.map().fields)
@@ -286,6 +266,19 @@ void Lint::error(std::string_view key, std::string problem, std::string remedy) 
 
 void Lint::warning(std::string_view key, std::string problem, std::string remedy) const {
   add(Severity::kWarning, key, std::move(problem), std::move(remedy));
+}
+
+std::vector<ManagedResource> managed_resources(const Lint& extender) {
+  std::vector<ManagedResource> resources;
+  const wire::Document* list = extender.find("managedResources");
+  if (list == nullptr) return resources;
+  for (std::size_t i = 0; i < list->items.size(); ++i) {
+    const std::string path = format("{}.managedResources[{}]", extender.path(), i);
+    const Lint item(list->items[i], path, extender.findings());
+    resources.push_back(
+        {item.text("name"), item.flag("ignoredByScheduler"), path, list->items[i].line});
+  }
+  return resources;
 }
 
 void lint_extender(const Lint& extender, bool ours, const Configuration& configuration) {

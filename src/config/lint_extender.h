@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "config/configuration.h"
 #include "config/finding.h"
@@ -41,6 +42,16 @@ class Lint {
   const std::string path_;
   Findings& findings_;
 };
+
+struct ManagedResource {
+  std::string name;
+  bool ignored_by_scheduler = false;
+  std::string path;
+  int line = 0;
+};
+
+// Of an extender; none where the key is absent.
+std::vector<ManagedResource> managed_resources(const Lint& extender);
 
 // Rules for every extender, and for `ours` those that depend on Slackline's configuration.
 void lint_extender(const Lint& extender, bool ours, const Configuration& configuration);
