@@ -162,7 +162,7 @@ constexpr auto kListed = std::to_array<ListedMetric>({
      "Time by which kube-scheduler must be restarted to trust the new authority, Unix time; 0: "
      "there is only one authority.",
      "not 0: a kube-scheduler that started before the new authority was made must be restarted "
-     "before this time ([why](ACTIVE-MODE.md#how-kube-scheduler-and-slackline-know-each-other)): "
+     "before this time ([why](OPERATIONS.md#how-kube-scheduler-and-slackline-know-each-other)): "
      "`process_start_time_seconds{job=\"gpu-scheduler\"} < on() group_left() "
      "max(slackline_extender_authority_made_timestamp_seconds) and on() "
      "max(slackline_extender_restart_by_timestamp_seconds) > 0`"},

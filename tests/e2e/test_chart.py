@@ -279,6 +279,15 @@ class ChartTest(unittest.TestCase):
             said = slackline("check", "--scheduler", path)
         self.assertEqual(said, f"{path}: no findings\n")
 
+    def test_a_scheduler_that_is_started_by_hand_is_configured_as_beside(self):
+        def meant(text):
+            lines = (re.sub(r"\s*#.*", "", line) for line in text.splitlines())
+            return [line for line in lines if line and "kubeconfig:" not in line]
+
+        beside = chapter(rendered(BESIDE), "ConfigMap", "gpu-scheduler-configuration")
+        by_hand = (ROOT / "deploy/kube-scheduler/gpu-scheduler.yaml").read_text()
+        self.assertEqual(meant(by_hand), meant(textwrap.dedent(beside.partition("  configuration.yaml: |\n")[2])))
+
     def test_its_configurations_have_no_findings(self):
         for name, values in RENDERINGS.items():
             (configuration,) = re.findall(r"  slackline.yaml: \|\n((?:    .*\n)+)", rendered(values, "gpus"))

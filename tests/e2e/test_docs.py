@@ -13,10 +13,9 @@ import unittest
 from support.controlplane import BINARIES, ROOT, ControlPlane, stock_scheduler_config
 from support.daemon import slackline_binary
 from support.helm import HELM
-from support.installation import SYSTEM, Installation, PodInstallation
+from support.installation import SYSTEM, PodInstallation, apply_base
 from support.objects import TEAM, gpu_job, gpu_node, node_of
 
-BASE = "deploy/base"
 EXEC = "kubectl -n slackline-system exec slackline-0 -- slackline "
 BLOCK = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
@@ -26,7 +25,7 @@ class Page:
 
     def __init__(self, cluster, name):
         self.cluster = cluster
-        self.installed = Installation(cluster)
+        self.installed = None  # until it runs
         text = (ROOT / "docs" / name).read_text()
         lines = "\n".join(BLOCK.findall(text)).splitlines()
         self.commands = [line for line in lines if line.startswith(("kubectl ", "helm ", "slackline "))]
@@ -76,13 +75,16 @@ class Page:
         assert done.returncode in (0, 1), f"slackline {words}\n{done.stderr}"
         return done.stdout
 
-    def run_in_pods(self):
+    def run(self):
         self.installed = PodInstallation(self.cluster)
-        self.run_active()
+        self.installed.run()
 
     def run_active(self):
-        self.installed.run()
+        self.run()
         self.installed.wait_active(TEAM)
+
+    def restart(self):
+        self.installed.restart()
 
     def remove(self):
         """What the Job of deploy/remove does, and a kubelet with the pods that it ends."""
@@ -113,7 +115,7 @@ class DocsTest(unittest.TestCase):
             node["status"]["capacity"].pop("nvidia.com/gpu")  # `allocatable` is the same value
         self.cluster.apply(nodes)
         page = Page(self.cluster, "QUICKSTART.md")
-        page.do("label namespace", page.run_in_pods)
+        page.do("label namespace", page.run_active)
         page.do("manifests/quickstart.yaml", lambda: self.wait_bound("first-a", "first-b"))
         queue = page.do("slackline queue")
         self.assertLess(queue.index("soon"), queue.index("later"), queue)
@@ -132,14 +134,13 @@ class DocsTest(unittest.TestCase):
     def test_turning_active_mode_on_and_off(self):
         self.cluster.start_scheduler(stock_scheduler_config(self.cluster, "default-scheduler"))
         self.cluster.add_gpu_nodes(1, 4, "K80")
-        for folder in (BASE, "deploy/kube-scheduler/beside"):
-            self.cluster.kubectl("apply", "-k", ROOT / folder)
+        apply_base(self.cluster)
         self.cluster.kubectl("create", "namespace", TEAM)
         page = Page(self.cluster, "ACTIVE-MODE.md")
-        page.do("rollout restart", page.installed.run)
+        page.do("rollout restart", page.run)
         self.assertIn("node-0", page.do("slackline nodes"))
-        page.do("rollout restart", page.installed.restart)
-        page.do("rollout restart", page.installed.restart)
+        page.do("rollout restart", page.restart)
+        page.do("rollout restart", page.restart)
         page.do("label namespace", lambda: page.installed.wait_active(TEAM))
         page.do("create rolebinding")
         self.apply_jobs("first", "second")
@@ -149,20 +150,15 @@ class DocsTest(unittest.TestCase):
         self.cluster.wait(lambda: not self.suspended("second"), 10, "what waits to be given back")
         self.cluster.kubectl("delete", "job", "first", "-n", TEAM)
         self.wait_bound("second")
-        page.do("rollout restart", page.installed.restart)
+        page.do("rollout restart", page.restart)
         page.do("apply -k deploy/remove", page.remove)
         page.do("delete -k deploy/base")
-        self.cluster.kubectl("apply", "-k", ROOT / BASE)
-        page.installed.run()
-        before = page.installed.trust()
-        page.do("rollout restart statefulset", page.installed.restart)
-        self.assertNotEqual(page.installed.trust(), before)
+        apply_base(self.cluster)
         page.do()
 
     def test_a_researchers_first_ten_minutes(self):
         self.cluster.add_gpu_nodes(1, 4, "Tesla-K80")
-        for folder in (BASE, "deploy/kube-scheduler/beside"):
-            self.cluster.kubectl("apply", "-k", ROOT / folder)
+        apply_base(self.cluster)
         self.cluster.kubectl("create", "namespace", TEAM)
         self.cluster.kubectl("label", "namespace", TEAM, "slackline.dev/managed=true")
         page = Page(self.cluster, "RESEARCHERS.md")

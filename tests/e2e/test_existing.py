@@ -12,11 +12,10 @@ from test_install import audit_of, rights_in, used_by
 
 from support.controlplane import BINARIES, ROOT, SCHEDULER_USER, ControlPlane
 from support.daemon import Daemon, slackline, slackline_binary
-from support.installation import SYSTEM, Installation, PodVolumes, documents
+from support.installation import SYSTEM, Installation, PodVolumes, apply_chart, documents
 from support.objects import MANAGED, TEAM, gpu_job, gpu_pod, name_of, node_of
 from support.process import Process
 
-BASE = ROOT / "deploy/base"
 EXISTING = ROOT / "deploy/kube-scheduler/existing"
 NAMESPACE = "kube-system"
 ACCOUNT = "slackline-extender"
@@ -84,7 +83,7 @@ class ExistingTest(unittest.TestCase):
         cls.cluster = cluster = ControlPlane()
         cls.addClassCleanup(cluster.close)
         cls.nodes = cluster.add_gpu_nodes(2, 4, "K80", prefix="k80")
-        cluster.kubectl("apply", "-k", BASE)
+        apply_chart(cluster, "none")
         cls.host = cluster.directory / "host"
         make_certificates(cluster, cls.host)
         cluster.kubectl("apply", "--validate=strict", "--warnings-as-errors", "-k", EXISTING)

@@ -13,7 +13,7 @@ import time
 import unittest
 
 from support.controlplane import ROOT, ControlPlane
-from support.installation import SYSTEM, Installation
+from support.installation import SYSTEM, PodInstallation, apply_base
 from support.objects import MANAGED, TEAM, gpu_job, name_of, node_of
 
 OTHERS = "others"
@@ -25,8 +25,7 @@ POLICY = f"default,protect={PROTECT_S},headroom=0,calm=0"
 def install(cluster):
     """deploy/base with a policy whose times are short."""
     cluster.add_gpu_nodes(2, GPUS_PER_NODE, "K80")
-    for folder in ("base", "kube-scheduler/beside"):
-        cluster.kubectl("apply", "-k", ROOT / "deploy" / folder)
+    apply_base(cluster)
     text = cluster.get("configmap", SYSTEM, "slackline")["data"]["slackline.yaml"]
     assert text.count("\nplanner:\n") == 1
     text = text.replace("\nplanner:\n", f'\nplanner:\n  policy: "{POLICY}"\n')
@@ -34,7 +33,7 @@ def install(cluster):
                     json.dumps({"data": {"slackline.yaml": text}}))  # fmt: skip
     cluster.add_namespace(TEAM, MANAGED)
     cluster.add_namespace(OTHERS, MANAGED)
-    installed = Installation(cluster)
+    installed = PodInstallation(cluster)
     installed.run()
     installed.wait_active(TEAM)
     return installed

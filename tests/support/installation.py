@@ -9,12 +9,13 @@ import threading
 
 from support.controlplane import KUBERNETES, ROOT
 from support.daemon import Daemon, slackline_binary
-from support.helm import CHART, helm
+from support.helm import CHART, helm, rendered
 from support.objects import MANAGED, TEAM, gpu_job, has_ended, name_of
 from support.process import Process, free_ports, on_host
 
 SYSTEM = "slackline-system"
 WEBHOOK = ROOT / "deploy" / "webhook"
+BASE = ROOT / "deploy" / "base"
 
 
 def webhook_manifests(port, authority=None):
@@ -159,7 +160,7 @@ class Installation:
     """
 
     def __init__(self, cluster):
-        """`run` is to be called once deploy/base and deploy/kube-scheduler/beside are applied."""
+        """`run` is to be called once it is installed, with gpu-scheduler beside (`apply_chart`)."""
         self.cluster = cluster
         self.directory = cluster.directory
         self.replica = ""
@@ -334,10 +335,10 @@ class PodVolumes:
 
 
 class PodInstallation(PodVolumes, Installation):
-    """The chart's form `pod`: both containers of a pod on one loopback and with its name, each with the volumes that it mounts and no others."""
+    """The form `pod`: both containers of a pod on one loopback and with its name, each with the volumes that it mounts and no others."""
 
     def __init__(self, cluster, replica=""):
-        """`run` is to be called once the chart is installed; for a further replica, `run_as_installed`."""
+        """`run` is to be called once deploy/base or the chart is installed; for a further replica, `run_as_installed`."""
         super().__init__(cluster)
         self.replica = replica
         self.host = f"slackline{replica or '-0'}"
@@ -358,14 +359,24 @@ class PodInstallation(PodVolumes, Installation):
         return self.account("slackline")
 
     def point_webhooks_here(self):
-        self.cluster.kubectl(
-            "replace", "-f", "-", input=webhook_manifests(self.daemon.webhook_port)
-        )  # helm's, not apply's
+        # helm knows nothing of what apply would have noted; and apply goes on from what is noted here.
+        self.cluster.kubectl("replace", "--save-config", "-f", "-", input=webhook_manifests(self.daemon.webhook_port))
 
     def start_scheduler(self):
         (named,) = [each for each in self.container("kube-scheduler")["command"] if each.startswith("--config=/")]
         configuration = self.mounted("kube-scheduler") / named.removeprefix("--config=/")
         self.start_scheduler_on(configuration.read_text(), self.daemon.extender_url, self.account("kube-scheduler"))
+
+
+def apply_base(cluster):
+    """deploy/base, whose form is `pod`."""
+    cluster.kubectl("apply", "--validate=strict", "--warnings-as-errors", "-k", BASE)
+
+
+def apply_chart(cluster, form):
+    """The chart's manifests by kubectl, in active mode and another form than `pod`."""
+    values = f"mode: active\ncreateNamespace: true\nkubeScheduler: {{form: {form}}}\n"
+    cluster.apply(rendered(values, SYSTEM, "--no-hooks"))
 
 
 def install_in_pods(cluster, *more):

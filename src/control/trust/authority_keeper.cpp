@@ -51,11 +51,12 @@ void AuthorityKeeper::stop() {
 void AuthorityKeeper::look_and_log() {
   const Status looked = look();
   if (failures_.is_news(looked))
-    obs::log_warning(
-        "certificate",
-        {{"listener", "extender"},
-         {"error", looked.error().message},
-         {"remedy", "are deploy/base and deploy/kube-scheduler/beside applied? trying again"}});
+    obs::log_warning("certificate",
+                     {{"listener", "extender"},
+                      {"error", looked.error().message},
+                      {"remedy",
+                       "are the Secrets and the ConfigMap there that the chart brings with "
+                       "kubeScheduler.form beside or none? trying again"}});
 }
 
 Status AuthorityKeeper::look() {

@@ -57,9 +57,11 @@ void CertificateKeeper::stop() {
 void CertificateKeeper::look_and_log() {
   const Status looked = look();
   if (failures_.is_news(looked))
-    obs::log_warning("certificate", {{"listener", options_.listener},
-                                     {"error", looked.error().message},
-                                     {"remedy", "is deploy/base applied? trying again"}});
+    obs::log_warning(
+        "certificate",
+        {{"listener", options_.listener},
+         {"error", looked.error().message},
+         {"remedy", "is the Secret there that the chart and deploy/base bring? trying again"}});
 }
 
 Status CertificateKeeper::look() {

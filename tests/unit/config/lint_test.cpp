@@ -73,7 +73,7 @@ TEST(LintTest, AGoodConfigurationHasNoFindings) {
 
 TEST(LintTest, TheShippedSchedulerConfigurationsHaveNoFindings) {
   for (const std::string name :
-       {"gpu-scheduler.yaml", "beside/configuration.yaml", "existing/scheduler.yaml"}) {
+       {"gpu-scheduler.yaml", "pod/configuration.yaml", "existing/scheduler.yaml"}) {
     const Result<std::string> text =
         read_text_file(test::source_path("deploy/kube-scheduler") / name);
     ASSERT_TRUE(text) << text.error().message;

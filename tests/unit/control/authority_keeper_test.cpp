@@ -90,7 +90,7 @@ class FakeAuthorityStore final : public cluster::AuthorityStore {
   std::string trusted;
   std::string client;
   bool down = false;
-  bool beside = true;  // deploy/kube-scheduler/beside is applied
+  bool beside = true;  // kube-scheduler's Secret and ConfigMap are there
   std::function<void()> before_write;
 };
 

@@ -189,7 +189,7 @@ planner: {lease: {{ $ns }}/slackline}
 {{- define "slackline.schedulerConfiguration" -}}
 {{- $inPod := eq .Values.kubeScheduler.form "pod" -}}
 {{- $shares := include "slackline.shares" . | splitList " " | compact -}}
-# deploy/kube-scheduler/gpu-scheduler.yaml, as it is in {{ ternary "Slackline's pods" "the pods of this folder" $inPod }}.
+# deploy/kube-scheduler/gpu-scheduler.yaml, as it is in {{ ternary "Slackline's pods" "its own pods" $inPod }}.
 apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration
 clientConnection: # no kubeconfig: its own ServiceAccount{{ if $inPod }}, by the Secret gpu-scheduler-token{{ end }}
