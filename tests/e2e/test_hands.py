@@ -4,11 +4,14 @@ import json
 import time
 import unittest
 
+from support.installation import wait_leading
 from support.objects import DURATION, TEAM, bound_and_live, gpu_job, gpu_pod, node_of
 from support.queued_case import QueuedCase
 
 GPUS = 2
 QUIET_S = 2  # how long nothing may happen
+WAYS = [(), *(("--server-side", "--force-conflicts", f"--field-manager={manager}")
+              for manager in ("argocd-controller", "kustomize-controller"))]  # fmt: skip
 
 
 class HandsTest(QueuedCase):
@@ -73,8 +76,7 @@ class HandsTest(QueuedCase):
         self.cluster.wait_bound("shaped", 2, 30, TEAM)
         before, pods = self.job("shaped")["spec"], self.uids("shaped")
         self.assertEqual(before["parallelism"], 2, "the shape is Slackline's")
-        for flags in ((), ("--server-side", "--force-conflicts", "--field-manager=argocd-controller"),
-                      ("--server-side", "--force-conflicts", "--field-manager=kustomize-controller")):  # fmt: skip
+        for flags in WAYS:
             code, said = self.cluster.try_kubectl("apply", *flags, "-f", "-", input=json.dumps(made))
             self.assertEqual(code, 0, (flags, said))
             self.assertEqual(self.job("shaped")["spec"], before, flags)
@@ -97,15 +99,53 @@ class HandsTest(QueuedCase):
         self.assertEqual(self.job("shaped")["spec"], before)
         self.assertEqual(self.uids("shaped"), pods)
 
+    def test_the_same_manifest_again_changes_nothing_at_any_stage(self):
+        what = {"model": "resnet50", "batch-size": "64", "iterations": "900000", "placements": "2x2"}
+        made = gpu_job("shaped", 1, 1, annotations=what)
+        made["spec"]["template"]["metadata"]["annotations"][DURATION] = "10m"
+
+        def again(stage, shaped=True):
+            before = self.job("shaped")
+            for flags in WAYS:
+                code, said = self.cluster.try_kubectl("apply", *flags, "-f", "-", input=json.dumps(made))
+                self.assertEqual(code, 0, (stage, flags, said))
+                now = self.job("shaped")
+                self.assertEqual(note(now, "original"), note(before, "original"), (stage, flags))
+                if shaped:
+                    self.assertEqual(now["spec"], before["spec"], (stage, flags))
+                    self.assertEqual(note(now, "plan"), note(before, "plan"), (stage, flags))
+
+        self.fill()
+        self.apply(made)
+        self.wait_reason("shaped", "WaitsItsTurn")
+        again("waits")
+        self.daemon.restart()
+        self.wait_reason("shaped", "WaitsItsTurn")
+        again("waits, after a restart")
+        self.free()
+        self.cluster.kubectl("-n", "others", "delete", "pod", "other-1", "--force", "--grace-period=0", "--wait=false")
+        [first, _] = self.cluster.wait_bound("shaped", 2, 30, TEAM)
+        again("runs")
+        self.daemon.restart()
+        wait_leading(self.cluster, self.daemon)
+        again("runs, after a restart")
+        pods = self.uids("shaped")
+        self.cluster.kubectl("-n", TEAM, "annotate", "job", "shaped", "slackline.dev/hold=true")
+        self.evict(first)
+        self.wait_reason("shaped", "HeldByUser")
+        again("was stopped", shaped=False)
+        self.cluster.kubectl("-n", TEAM, "annotate", "job", "shaped", "slackline.dev/hold-")
+        self.cluster.wait(lambda: len(self.uids("shaped") - pods) == 2, 60, "it to run again, in its shape")
+        self.assertEqual(self.job("shaped")["spec"]["parallelism"], 2)
+        again("runs again")
+
     def test_a_job_whose_namespace_loses_its_label_for_a_moment_is_taken_on_again(self):
         self.apply(job("gang", "1h", pods=2))
         pods = self.cluster.wait_bound("gang", 2, 30, TEAM)
         first = self.notes("gang")["slackline.dev/plan"]
         for label in ("slackline.dev/managed-", "slackline.dev/managed=true"):
             self.cluster.kubectl("label", "namespace", TEAM, label)
-        evict = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": pods[0]["metadata"]["name"]}}
-        path = f"{self.cluster.collection('pod', TEAM)}/{pods[0]['metadata']['name']}/eviction"
-        self.assertEqual(self.cluster.request("POST", path, evict)[0], 201)
+        self.evict(pods[0])
         lost = pods[0]["metadata"]["uid"]
         self.cluster.wait(lambda: self.notes("gang").get("slackline.dev/plan", first) != first, 20, "a plan of its own")
         self.cluster.wait(lambda: self.rows().get("gang", {}).get("state") == "running", 10, "it to be in the queue")
@@ -224,6 +264,12 @@ class HandsTest(QueuedCase):
         status, reply = self.cluster.request("PATCH", f"{self.cluster.collection('job', TEAM)}/{name}", change)
         self.assertIn(status, (200, 404), reply)
 
+    def evict(self, pod):
+        name = pod["metadata"]["name"]
+        eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name}}
+        path = f"{self.cluster.collection('pod', TEAM)}/{name}/eviction"
+        self.assertEqual(self.cluster.request("POST", path, eviction)[0], 201)
+
     def fail_pod(self, pod):
         path = f"{self.cluster.collection('pod', TEAM)}/{pod['metadata']['name']}/status"
         status, reply = self.cluster.request("PATCH", path, {"status": {"phase": "Failed"}})
@@ -243,6 +289,10 @@ class HandsTest(QueuedCase):
         while time.monotonic() < until:
             self.assertEqual([node_of(pod) for pod in self.pods(name)], [], name)
             time.sleep(0.2)
+
+
+def note(job, key):
+    return job["metadata"]["annotations"].get(f"slackline.dev/{key}")
 
 
 def job(name, deadline_after, gpus=GPUS, pods=1, duration="10m", hold=None, spec=None):
