@@ -106,6 +106,7 @@ class PodBuilder {
   PodBuilder& managed() { return pod_.managed = true, *this; }
   PodBuilder& scheduled_by(const std::string& name) { return pod_.scheduler_name = name, *this; }
   PodBuilder& deleting() { return pod_.deleting = true, *this; }
+  PodBuilder& gone_by(double epoch_s) { return pod_.gone_by_s = epoch_s, deleting(); }
   PodBuilder& phase(PodPhase phase) { return pod_.phase = phase, *this; }
   PodBuilder& created(double epoch_s) { return pod_.created_s = epoch_s, *this; }
   PodBuilder& started(double epoch_s) { return pod_.started_s = epoch_s, *this; }
@@ -200,6 +201,7 @@ class JobBuilder {
   JobBuilder& image(const std::string& image) { return job_.image = image, *this; }
   JobBuilder& not_halted() { return job_.halted = false, *this; }
   JobBuilder& finished() { return job_.finished = true, *this; }
+  JobBuilder& deleting() { return job_.deleting = true, *this; }
   JobBuilder& completed(double epoch_s) { return job_.completed_s = epoch_s, *this; }
   // For others, so often.
   JobBuilder& of_class(const std::string& priority_class) {

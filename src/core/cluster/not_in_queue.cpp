@@ -51,7 +51,8 @@ std::string why(const ClusterSnapshot& snapshot, const Job& job) {
   if (!job.pod_requests.wants_gpus()) return "asks for no GPU of the resources in managedResources";
   if (std::string devices = served_by_devices(snapshot, job.pod_requests); !devices.empty())
     return devices;
-  if (job.kueue) return "is queued by Kueue";
+  if (job.kueue)
+    return "is queued by Kueue, or run by another controller than Kubernetes' own (spec.managedBy)";
   if (job.owner_gang) return part_of(*job.owner_gang);
   if (!job.topmost()) return controlled_by(*job.owner);
   if (job.holds_pods) return "has scheduling gates or a scheduling group of its own";

@@ -56,7 +56,8 @@ class Finder {
     if (const auto shown_s = run.told ? run.told->work_s() : std::nullopt;
         shown_s && !length.work_s)
       length = {shown_s, 0, kStatedError};
-    run.known = length.work_s.has_value();
+    run.gone_by_s = pod.gone_by_s;
+    run.known = length.work_s.has_value() || run.gone_by_s.has_value();
     const double elapsed_s = options_.now_wall_s - run.started_s;
     run.estimate = {pool,
                     {1, gpus},

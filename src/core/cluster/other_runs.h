@@ -5,10 +5,11 @@
 // node's GPU type, else it is its `expected-duration`; both count from its start, or from what its
 // Job reported of its progress, which tells a run time too. Without any of these it is unknown: the
 // pod is expected to run as long again as it has, at least kUnknownRun_s in all, with an error to
-// match.
+// match. A pod that is ending is gone by the time that it has for that.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "slackline/core/cluster/ending_pods.h"
@@ -23,6 +24,7 @@ struct OtherRun {
   double started_s = 0;                        // epoch
   Estimate estimate;                           // of the whole run; with its pool and GPUs
   bool known = true;                           // false: its run time is unknown
+  std::optional<double> gone_by_s{};           // it is ending; epoch
   std::shared_ptr<const ProgressNote> told{};  // by its Job, of this run; null: nothing
 };
 

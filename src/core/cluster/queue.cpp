@@ -514,8 +514,10 @@ class QueueMaker {
         const QueueTask& task = queue_.tasks_[t];
         run.promoted = task.plan && task.plan->promoted;
       }
-      if (const ProgressNote* told = told_of(t))
-        believe_progress(*told, queue_.state_.choice(t, run.choice).work_s, run);
+      const double work_s = queue_.state_.choice(t, run.choice).work_s;
+      if (const ProgressNote* told = told_of(t)) believe_progress(*told, work_s, run);
+      if (const auto gone_by_s = gone_by_s_of(t))
+        believe_end(*gone_by_s, options_.now_wall_s, work_s, run);
       queue_.state_.start(t, std::move(run));
     }
   }
@@ -525,6 +527,19 @@ class QueueMaker {
     if (t >= queue_.tasks_.size()) return other_runs_[t - queue_.tasks_.size()].told.get();
     const QueueTask& task = queue_.tasks_[t];
     return task.plan && task.job ? task.job->progress.get() : nullptr;
+  }
+
+  // nullopt: it goes on, or its pods are replaced.
+  std::optional<double> gone_by_s_of(TaskIndex t) const {
+    if (t >= queue_.tasks_.size()) return other_runs_[t - queue_.tasks_.size()].gone_by_s;
+    const QueueTask& task = queue_.tasks_[t];
+    if (task.job ? !task.job->deleting : task.kind != TaskKind::kPod) return std::nullopt;
+    std::optional<double> last_s;
+    for (const PodPtr& pod : task.bound) {
+      if (!pod->gone_by_s) return std::nullopt;
+      last_s = std::max(last_s.value_or(*pod->gone_by_s), *pod->gone_by_s);
+    }
+    return last_s;
   }
 
   void recall_stops(TaskIndex t) {

@@ -423,7 +423,9 @@ Job read_job(JsonView json, const GpuCatalog& catalog) {
   job.managed = pod_template["metadata"]["labels"][kManagedLabel].text() == "true";
   job.halted = has_condition(conditions, "Suspended", "True");
   job.deleting = metadata["deletionTimestamp"].present();
-  job.kueue = metadata["labels"][kKueueQueueLabel].present();
+  const std::string_view manager = spec["managedBy"].text();
+  job.kueue = metadata["labels"][kKueueQueueLabel].present() ||
+              (!manager.empty() && manager != "kubernetes.io/job-controller");
   job.holds_pods = pod_template["spec"]["schedulingGates"].items().count() > 0 ||
                    pod_template["spec"]["schedulingGroup"].present();
   job.owner_gang = read_owner_gang(metadata);

@@ -74,8 +74,13 @@ TEST_F(AdmissionTest, OthersJobsStayAsTheyAre) {
       R"("ownerReferences":[{"kind":"JobSet","name":"s","uid":"1","controller":true}])";
   ReviewText gated;
   gated.pod_spec = R"("schedulingGates":[{"name":"example.com/wait"}])";
-  for (const ReviewText& text : {kueue, child, gated})
+  ReviewText run_by_another;
+  run_by_another.spec = R"("parallelism":1,"completions":1,"managedBy":"example.com/runner")";
+  for (const ReviewText& text : {kueue, child, gated, run_by_another})
     EXPECT_EQ(mutate(text).changes, AdmissionChanges()) << test::job_text(text);
+  run_by_another.spec =
+      R"("parallelism":1,"completions":1,"managedBy":"kubernetes.io/job-controller")";
+  EXPECT_TRUE(mutate(run_by_another).changes.suspend);
   std::string without_gpus = test::job_review_text();
   for (std::size_t at; (at = without_gpus.find("nvidia.com/gpu")) != std::string::npos;)
     without_gpus.replace(at, 14, "example.com/x");

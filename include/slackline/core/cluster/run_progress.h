@@ -1,4 +1,4 @@
-// How far a planner believes what a run tells of its own progress.
+// How far a planner believes what a run tells of its own progress, and of its end.
 //
 // What counts is a report of the present run. Since its start a run has done at most kMostSpeedup
 // times the work that was predicted for that time, and its speed is at most so much above the
@@ -20,6 +20,9 @@ inline constexpr double kMostSpeedup = 2;
 // Adds to the run of a placement what is believed of `note`; nothing of one before its start.
 // `predicted_work_s`: of the whole task there; above 0, otherwise nothing is believed.
 void believe_progress(const ProgressNote& note, double predicted_work_s, Run& run);
+
+// Its pods are ending for good: it holds its GPUs until the last is gone, whatever it was to do.
+void believe_end(double gone_by_s, double now_s, double predicted_work_s, Run& run);
 
 // The share of its work that a task has done, for people: as its Job told of the present run, or of
 // the last one where it waits; else what the last stop kept, and the elapsed share of the predicted

@@ -16,6 +16,12 @@ void believe_progress(const ProgressNote& note, double predicted_work_s, Run& ru
     run.observed_work_s = std::max(*shown_s, predicted_work_s / kMostSpeedup);
 }
 
+void believe_end(double gone_by_s, double now_s, double predicted_work_s, Run& run) {
+  run.observed_work_s = predicted_work_s;
+  run.predicted_end_s = gone_by_s;
+  run.reported = ReportedWork{now_s, std::max(0.0, gone_by_s - now_s) / predicted_work_s};
+}
+
 std::optional<double> done_share(const Queue& queue, TaskIndex index, double now_s) {
   const QueueTask& task = queue.task(index);
   const TaskProgress& progress = queue.state().progress(index);

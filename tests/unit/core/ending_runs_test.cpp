@@ -1,0 +1,73 @@
+// When the GPUs of pods that are ending come free, as forecasts see it.
+#include <gtest/gtest.h>
+
+#include "slackline/core/cluster/queue.h"
+#include "support/hand_over_world.h"
+
+namespace slackline::core {
+namespace {
+
+using test::a_cluster;
+using test::a_job;
+using test::a_node;
+using test::a_pod;
+
+constexpr double kNow_s = 1000;
+constexpr double kGone_s = kNow_s + 30;
+
+class EndingRunsTest : public testing::Test {
+ protected:
+  // The ends of the runs on the node, in order.
+  std::vector<double> ends(test::ClusterBuilder cluster) {
+    const ClusterSnapshot snapshot =
+        cluster.with(a_node("n1").of("K80", 4)).with(a_job("waits").gpus(4).waiting()).build();
+    const Queue queue = planner_.queue(snapshot, kNow_s);
+    std::vector<double> ends;
+    for (const TaskIndex run : queue.state().running())
+      ends.push_back(queue.state().observed_end_s(run, kNow_s));
+    std::sort(ends.begin(), ends.end());
+    return ends;
+  }
+
+  static auto a_pod_that_ends(const std::string& name) {
+    return a_pod(name).gpus(2).managed().on("n1").started(100).gone_by(kGone_s);
+  }
+
+  test::WorldPlanner planner_{3};
+};
+
+const std::vector<double> kOnTime = {kGone_s};
+
+TEST_F(EndingRunsTest, APodOfAJobThatIsGoneEndsWithinItsGrace) {
+  EXPECT_EQ(ends(a_cluster().with(a_pod_that_ends("gone-0").of_job("gone"))), kOnTime);
+}
+
+TEST_F(EndingRunsTest, AJobThatIsBeingDeletedEndsWithItsPods) {
+  EXPECT_EQ(ends(a_cluster()
+                     .with(a_job("goes").gpus(2).managed().planned({"n1"}).deleting())
+                     .with(a_pod_that_ends("goes-0").of_job("goes"))),
+            kOnTime);
+}
+
+TEST_F(EndingRunsTest, PodsWithPlansOfTheirOwnEndWithinTheirGrace) {
+  EXPECT_EQ(ends(a_cluster().with(a_pod_that_ends("bare").planned({"n1"}))), kOnTime);
+  EXPECT_EQ(ends(a_cluster().with(a_pod_that_ends("member").in_gang("gang", 1).planned({"n1"}))),
+            kOnTime);
+}
+
+TEST_F(EndingRunsTest, AJobThatReplacesItsPodsGoesOn) {
+  const auto found = ends(a_cluster()
+                              .with(a_job("stays").gpus(2).managed().planned({"n1"}))
+                              .with(a_pod_that_ends("stays-0").of_job("stays")));
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_GT(found.front(), kGone_s);
+}
+
+TEST_F(EndingRunsTest, WhatShouldBeGoneAndIsNotGoesOnForAWhile) {
+  const auto found = ends(a_cluster().with(a_pod_that_ends("stuck").gone_by(kNow_s - 1)));
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_GT(found.front(), kNow_s);
+}
+
+}  // namespace
+}  // namespace slackline::core
