@@ -12,19 +12,21 @@ using test::a_job;
 using test::a_node;
 using test::a_pod;
 
-constexpr double kNow_s = 1000;
-constexpr double kGone_s = kNow_s + 30;
+constexpr double kSeenAt_s = 1000;
+constexpr double kGone_s = kSeenAt_s + 30;
 
 class EndingRunsTest : public testing::Test {
  protected:
   // The ends of the runs on the node, in order.
   std::vector<double> ends(test::ClusterBuilder cluster) {
     const ClusterSnapshot snapshot =
-        cluster.with(a_node("n1").of("K80", 4)).with(a_job("waits").gpus(4).waiting()).build();
-    const Queue queue = planner_.queue(snapshot, kNow_s);
+        cluster.with(a_node("n1")).with(a_job("waits").gpus(4).waiting()).build();
+    QueueOptions options = planner_.options(kSeenAt_s);
+    options.foresee_always = options.foresee = true;
+    const Queue queue = make_queue(snapshot, options, menus_);
     std::vector<double> ends;
     for (const TaskIndex run : queue.state().running())
-      ends.push_back(queue.state().observed_end_s(run, kNow_s));
+      ends.push_back(queue.state().observed_end_s(run, kSeenAt_s));
     std::sort(ends.begin(), ends.end());
     return ends;
   }
@@ -34,6 +36,7 @@ class EndingRunsTest : public testing::Test {
   }
 
   test::WorldPlanner planner_{3};
+  TaskMenus menus_;
 };
 
 const std::vector<double> kOnTime = {kGone_s};
@@ -64,9 +67,9 @@ TEST_F(EndingRunsTest, AJobThatReplacesItsPodsGoesOn) {
 }
 
 TEST_F(EndingRunsTest, WhatShouldBeGoneAndIsNotGoesOnForAWhile) {
-  const auto found = ends(a_cluster().with(a_pod_that_ends("stuck").gone_by(kNow_s - 1)));
+  const auto found = ends(a_cluster().with(a_pod_that_ends("stuck").gone_by(kSeenAt_s - 1)));
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_GT(found.front(), kNow_s);
+  EXPECT_GT(found.front(), kSeenAt_s);
 }
 
 }  // namespace
