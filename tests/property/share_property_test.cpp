@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -217,10 +219,69 @@ int kept_waiting(const PlanState& state, double now_s) {
   return waits;
 }
 
+// By node: free, or in use by a run that this plan has begun for somebody of another queue who uses
+// more than it owns, and can be asked for it.
+std::vector<int> room_but_for_begun(const PlanState& state, const Plan& made, TaskIndex owner,
+                                    PoolIndex pool) {
+  std::vector<int> room;
+  for (PoolNode node = 0; node < state.free().nodes(pool); ++node)
+    room.push_back(state.free().at(pool, node));
+  const std::vector<ShareParts> parts = share_parts(state);
+  for (const Effect& effect : made.effects) {
+    const TaskIndex run = effect.task;
+    if (!effect.is_start() || state.progress(run).phase != TaskPhase::kRunning) continue;
+    const Choice& choice = state.running_choice(run);
+    const QueueNumber queue = state.tasks()[run].queue;
+    if (choice.pool != pool || queue == state.tasks()[owner].queue || state.stays(run)) continue;
+    if (parts[run].borrowed + parts[run].of_pool == 0) continue;
+    if (!state.shares().is_beyond_own(queue, pool)) continue;
+    for (const PoolNode node : state.progress(run).run.nodes)
+      room[node] += choice.shape.d_gpn;
+  }
+  return room;
+}
+
+bool fits_its_own(const PlanState& state, TaskIndex task, const Choice& choice) {
+  return state.shares().is_own(state.use_of(task, choice)) && state.may_use(task, choice) &&
+         state.free().fits(choice.pool, choice.shape, nullptr);
+}
+
+// Owners who fitted.
+struct Lent {
+  int beside = 0;      // have started, or still fit
+  int pushed_out = 0;  // lost their room to such a run
+};
+
+Lent lent_by(const PlanState& before, const PlanState& after, const Plan& made) {
+  Lent lent;
+  for (const TaskIndex task : before.waiting()) {
+    const std::vector<Choice>& all = before.tasks()[task].menu->all;
+    const auto fits_in = [&](const PlanState& state) {
+      return std::any_of(all.begin(), all.end(),
+                         [&](const Choice& choice) { return fits_its_own(state, task, choice); });
+    };
+    if (!fits_in(before)) continue;
+    const bool waits = after.progress(task).phase == TaskPhase::kWaiting;
+    if (!waits || fits_in(after)) {
+      ++lent.beside;
+      continue;
+    }
+    lent.pushed_out += std::any_of(all.begin(), all.end(), [&](const Choice& choice) {
+      if (!after.shares().is_own(after.use_of(task, choice)) || !after.may_use(task, choice))
+        return false;
+      const std::vector<int> room = room_but_for_begun(after, made, task, choice.pool);
+      return std::count_if(room.begin(), room.end(), [&](int gpus) {
+               return gpus >= choice.shape.d_gpn;
+             }) >= choice.shape.d_node;
+    });
+  }
+  return lent;
+}
+
 using Story = std::vector<std::tuple<double, RunEvent, TaskIndex, ChoiceIndex>>;
 
 Story play_out(PlanState& state, const ShareScene& scene, const std::string& policy,
-               Auditor* auditor) {
+               Auditor* auditor, std::function<bool(double now_s)> go_on = {}) {
   Story story;
   PlayHooks hooks;
   hooks.work_s = [&](TaskIndex task, const Run& run) {
@@ -230,6 +291,7 @@ Story play_out(PlanState& state, const ShareScene& scene, const std::string& pol
     if (auditor != nullptr) auditor->read(event, task, run);
     story.emplace_back(now_s, event, task, run.choice);
   };
+  hooks.go_on = std::move(go_on);
   if (auditor != nullptr)
     hooks.go_on = [&](double now_s) {
       EXPECT_EQ(kept_waiting(state, now_s), 0) << "at " << now_s;
@@ -258,6 +320,35 @@ TEST(ShareProperty, NoPolicyExceedsThePoolOrWhatMayRunOrKeepsAnOwnerWaiting) {
     }
   EXPECT_GT(starts, 3000);
   EXPECT_GT(waited, 100) << "some tasks have no share that is large enough";
+}
+
+// A run ends, and the policy finds its GPUs free.
+TEST(ShareProperty, NobodyBorrowsTheRoomOfAnOwnerWhoWaits) {
+  Lent all;
+  for (const std::string& policy : every_policy())
+    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+      SCOPED_TRACE(policy + ", seed " + std::to_string(seed));
+      const ShareScene scene = random_share_scene(seed);
+      PlanState state = state_of(scene, true);
+      const auto try_without = [&](double now_s, TaskIndex run) {
+        PlanState before = state;
+        before.finish(run, now_s);
+        PlanState after = before;
+        const Plan made = plan(after, now_s, *parse_policy(policy));
+        const auto makes_room = [](const Effect& effect) { return effect.ended.has_value(); };
+        if (std::any_of(made.effects.begin(), made.effects.end(), makes_room)) return;
+        const Lent lent = lent_by(before, after, made);
+        EXPECT_EQ(lent.pushed_out, 0) << "at " << now_s << " without " << run;
+        all.beside += lent.beside;
+      };
+      play_out(state, scene, policy, nullptr, [&](double now_s) {
+        for (const TaskIndex run : state.running())
+          try_without(now_s, run);
+        return !HasFailure();
+      });
+      if (HasFailure()) return;
+    }
+  EXPECT_GT(all.beside, 300);
 }
 
 // Shares that bind nobody change no decision: every queue owns more than it could

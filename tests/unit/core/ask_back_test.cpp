@@ -22,6 +22,14 @@ class AskBackTest : public test::ShareWorld {
     runs("o0", "other", 2, "n4", started_s + 3);
   }
 
+  // Vision runs on its own 6, and text on 2 of its 6. The pool is in use, and 4 are free on n4.
+  void four_are_free() {
+    runs("v0", "vision", 4, "n1", -100);
+    runs("v1", "vision", 2, "n3", -99);
+    runs("o0", "other", 4, "n2", -98);
+    runs("t9", "text", 2, "n3", -97);
+  }
+
   Plan planned(Queue& queue, std::string_view policy = "default") {
     return plan(queue.state(), kSharedAt_s, *parse_policy(policy));
   }
@@ -157,6 +165,95 @@ TEST_F(AskBackTest, WhoGivesBackAndHasADeadlineGoesOnFirstWhereThereIsRoom) {
   EXPECT_EQ(writes[0].decision.reason, reason::kBorrowedAskedBack);
   EXPECT_EQ(stop->preemptions->goes_on->nodes, std::vector<NodeName>{NodeName("n4")});
   EXPECT_EQ(stop->preemptions->goes_on->shape, (Placement{1, 2}));
+}
+
+// He would only be stopped for it later.
+TEST_F(AskBackTest, WhoWouldBorrowDoesNotStartInTheRoomOfAnOwnerWhoWaitsUnderAnyPolicy) {
+  four_are_free();
+  waits("v2", "vision", 4, 0);
+  waits("t0", "text", 4, 1);
+  for (const bool may_stop : {true, false}) {
+    options_.may_stop = may_stop;
+    for (const std::string& policy : policy_names())
+      EXPECT_EQ(changes(policy), std::pair(TaskNames{}, TaskNames{"t0"})) << policy;
+  }
+}
+
+TEST_F(AskBackTest, NobodyIsStoppedForRoomThatSomebodyTookFromTheOwner) {
+  runs("v0", "vision", 4, "n1", -100);
+  runs("v1", "vision", 4, "n2", -99);
+  runs("t9", "text", 2, "n3", -98);
+  waits("v2", "vision", 4, 0);
+  waits("t0", "text", 4, 1);
+  EXPECT_EQ(changes("fifo"), std::pair(TaskNames{}, TaskNames{"t0"}))
+      << "not v2, with v1 stopped for t0";
+}
+
+TEST_F(AskBackTest, WhatIsLeftBesideOwnersIsLent) {
+  four_are_free();
+  waits("v2", "vision", 4, 0);
+  waits("t0", "text", 1, 1);
+  waits("t1", "text", 1, 2);
+  waits("v3", "vision", 2, 3);
+  EXPECT_EQ(changes("fifo/skip"), std::pair(TaskNames{}, TaskNames{"t0", "t1", "v3"}));
+}
+
+TEST_F(AskBackTest, WhereThereIsRoomForBothThePolicyDecidesTheOrder) {
+  four_are_free();
+  waits("v2", "vision", 2, 0);
+  waits("t0", "text", 2, 1);
+  EXPECT_EQ(changes("fifo"), std::pair(TaskNames{}, TaskNames{"v2", "t0"}));
+}
+
+TEST_F(AskBackTest, NothingIsKeptForAnOwnerWhoCannotUseIt) {
+  four_are_free();
+  cluster_.with(test::a_node("h1").of("H100", 4));
+  test::add_running(cluster_, test::in_queue("t8", "text", 0), "t8", 4, "h1", "H100",
+                    kSharedAt_s - 600);
+  rulebook_.named["text"].shares = {{"A100", {10, 0}}, {"H100", {8, 0}}};
+  rulebook_.named["vision"].shares = {{"A100", {6, 8}}};
+  rulebook_.named["other"].preemptible = false;  // it gives nothing back
+  auto other_type = test::in_queue("of-h100", "text", 0).gpus(4);
+  other_type.intent().gpu_types = {GpuType("H100")};
+  auto held = test::in_queue("held", "text", 1).gpus(4);
+  held.intent().hold = true;
+  cluster_.with(other_type.waiting()).with(held.waiting());
+  cluster_.with(test::in_queue("too-big", "text", 2).of(2).gang().gpus(4).waiting());
+  waits("v2", "vision", 4, 3);
+  EXPECT_EQ(changes("fifo/skip"), std::pair(TaskNames{}, TaskNames{"v2"}));
+}
+
+TEST_F(AskBackTest, WhoWouldUseMoreThanItsOwnIsNoOwner) {
+  four_are_free();
+  rulebook_.named["text"].shares = {{"A100", {5, 2}}};
+  waits("v2", "vision", 4, 0);
+  waits("t0", "text", 4, 1);
+  EXPECT_EQ(changes("fifo/skip"), std::pair(TaskNames{}, TaskNames{"v2"}));
+}
+
+// It borrows nothing: somebody else does.
+TEST_F(AskBackTest, AnUrgentTaskUsesThePoolBeforeAnOwner) {
+  runs("v0", "vision", 4, "n1", -100);
+  runs("v1", "vision", 4, "n2", -99);
+  runs("v2", "vision", 2, "n3", -98);
+  runs("t9", "text", 2, "n3", -97);
+  auto urgent = test::in_queue("u0", "other", 0).gpus(4);
+  urgent.intent().qos_class = QosClass::kUrgent;
+  cluster_.with(urgent.waiting());
+  waits("t0", "text", 4, 1);
+  EXPECT_EQ(changes(), std::pair(TaskNames{"v1"}, TaskNames{"u0", "t0"}));
+}
+
+TEST_F(AskBackTest, WhoGivesBackDoesNotGoOnInTheRoomOfAnotherOwner) {
+  runs("v0", "vision", 4, "n1", -100);
+  runs("v1", "vision", 4, "n3", -99);
+  runs("o0", "other", 2, "n4", -98);
+  auto borrower = test::in_queue("v2", "vision", 0);
+  borrower.intent().deadline_s = kSharedAt_s + 90'000;
+  test::add_running(cluster_, borrower, "v2", 2, "n2", "A100", kSharedAt_s - 697);
+  waits("t0", "text", 4, 0);
+  waits("t1", "text", 2, 1);
+  EXPECT_EQ(changes(), std::pair(TaskNames{"v2"}, TaskNames{"t0", "t1"}));
 }
 
 // Else it would be asked back at once.

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "room_by_stops.h"
@@ -16,7 +18,7 @@ namespace {
 
 constexpr double kPoolRank = 100;  // above the levels of runs that fill a node
 constexpr double kGoesOn_s = 1;
-constexpr int kMostUnserved = 64;  // askers of one call; so a long queue costs no more
+constexpr std::size_t kMostUnserved = 64;  // askers of one call; so a long queue costs no more
 
 class AskBack {
  public:
@@ -25,7 +27,9 @@ class AskBack {
         state_(planning.state()),
         protect_s_(policy.stop_limits().value_or(StopLimits{}).protect_s) {}
 
-  void call() {
+  void call(const std::vector<TaskIndex>& first) {
+    for (const TaskIndex owner : first)
+      start_if_it_fits(owner);
     look_for_borrowers();
     if (borrowers_.empty()) return;
     for (const TaskIndex asker : askers()) {
@@ -36,7 +40,31 @@ class AskBack {
     planning_.wake_by(wake_s_);
   }
 
+  std::vector<TaskIndex> owners_at_risk() const {
+    if (planning_.idle() == 0) return {};
+    std::vector<TaskIndex> owners;
+    const std::set<Claim> rivals = claims_beyond_own();
+    if (!rivals.empty())
+      for (const TaskIndex task : state_.waiting())
+        if (is_at_risk(task, rivals)) owners.push_back(task);
+    owners = in_order(std::move(owners));
+    if (owners.size() > kMostUnserved) owners.resize(kMostUnserved);
+    return owners;
+  }
+
+  std::vector<TaskIndex> pushed_out(const std::vector<TaskIndex>& owners) {
+    parts_ = share_parts(state_);
+    std::vector<TaskIndex> begun;
+    for (const TaskIndex run : state_.running())
+      if (uses_others(run) && planning_.begins(run)) begun.push_back(run);
+    std::vector<TaskIndex> pushed;
+    for (const TaskIndex owner : owners)
+      if (is_kept_out_by(begun, owner)) pushed.push_back(owner);
+    return pushed;
+  }
+
  private:
+  using Claim = std::pair<PoolIndex, QueueNumber>;
   struct Borrower {
     StopVictim victim;
     double from_s = 0;  // when it may be stopped
@@ -46,6 +74,10 @@ class AskBack {
     std::vector<TaskIndex> askers;
     for (const TaskIndex task : state_.waiting())
       if (lacks_room(task)) askers.push_back(task);
+    return in_order(std::move(askers));
+  }
+
+  std::vector<TaskIndex> in_order(std::vector<TaskIndex> askers) const {
     const auto key = [&](TaskIndex task) {
       const TaskDigest& digest = state_.tasks().digest(task);
       return std::tuple(digest.qos != QosClass::kUrgent, digest.deadline_s, digest.submit_s,
@@ -72,16 +104,71 @@ class AskBack {
     return asks;
   }
 
-  void serve(TaskIndex asker) {
-    if (!lacks_room(asker)) return;  // it did, before another one was served
+  // Who waits and would use more there than his queue owns.
+  std::set<Claim> claims_beyond_own() const {
+    std::set<Claim> claims;
+    for (const TaskIndex task : state_.waiting()) {
+      if (state_.stays(task)) continue;
+      for (const Choice& choice : planning_.menu(task).all)
+        if (!state_.shares().is_own(state_.use_of(task, choice)) && state_.may_use(task, choice))
+          claims.emplace(choice.pool, planning_.task(task).queue);
+    }
+    return claims;
+  }
+
+  // It fits, and so might somebody of another queue.
+  bool is_at_risk(TaskIndex task, const std::set<Claim>& rivals) const {
+    const std::vector<Choice>& all = planning_.menu(task).all;
+    return std::any_of(all.begin(), all.end(), [&](const Choice& choice) {
+      const auto is_rival = [&](const Claim& claim) {
+        return claim.first == choice.pool && claim.second != planning_.task(task).queue;
+      };
+      return may_ask(task, choice) && std::any_of(rivals.begin(), rivals.end(), is_rival) &&
+             planning_.fits(task, choice);
+    });
+  }
+
+  bool is_kept_out_by(const std::vector<TaskIndex>& begun, TaskIndex owner) const {
+    if (state_.progress(owner).phase != TaskPhase::kWaiting || !lacks_room(owner)) return false;
+    const PlanTask& task = planning_.task(owner);
+    FreeGpus free = state_.free();
+    for (const TaskIndex run : begun) {
+      const Choice& choice = state_.running_choice(run);
+      if (planning_.task(run).queue != task.queue)
+        free.give_back(choice.pool, state_.progress(run).run.nodes, choice.shape.d_gpn);
+    }
+    const std::vector<Choice>& all = task.menu->all;
+    return std::any_of(all.begin(), all.end(), [&](const Choice& wanted) {
+      return may_ask(owner, wanted) && fits(free, task, wanted);
+    });
+  }
+
+  // Of what its queue owns room for: first what keeps its deadline, the cheapest first.
+  template <class Take>
+  bool take_own(TaskIndex asker, const Take& take) {
     const double latest_end_s = planning_.task(asker).deadline_s + kDeadlineTolerance_s;
     for (const bool in_time : {true, false})
       for (const ChoiceIndex index : planning_.menu(asker).by_cer) {
         const Choice& wanted = planning_.menu(asker).all[index];
         const double end_s = planning_.now_s() + planning_.lat_s(asker, wanted);
         if ((end_s <= latest_end_s) != in_time || !may_ask(asker, wanted)) continue;
-        if (start_after_stops(asker, index)) return;
+        if (take(index)) return true;
       }
+    return false;
+  }
+
+  void start_if_it_fits(TaskIndex owner) {
+    take_own(owner, [&](ChoiceIndex index) {
+      const bool fits = planning_.fits(owner, planning_.menu(owner).all[index]);
+      if (fits) planning_.start(owner, index);
+      return fits;
+    });
+  }
+
+  void serve(TaskIndex asker) {
+    if (!lacks_room(asker)) return;  // it did, before another one was served
+    const auto stops_for = [&](ChoiceIndex index) { return start_after_stops(asker, index); };
+    if (take_own(asker, stops_for)) return;
     ++unserved_;
     for (const Choice& wanted : planning_.menu(asker).all)
       if (may_ask(asker, wanted)) wait_for(asker, wanted);
@@ -115,12 +202,20 @@ class AskBack {
       const auto meets_it = [&](ChoiceIndex index) {
         const Choice& choice = planning_.menu(task).all[index];
         return planning_.now_s() + planning_.lat_s(task, choice) <= latest_end_s &&
-               planning_.fits(task, choice);
+               planning_.fits(task, choice) && !has_owner_first(task, choice);
       };
       const std::vector<ChoiceIndex>& by_cer = planning_.menu(task).by_cer;
       const auto found = std::find_if(by_cer.begin(), by_cer.end(), meets_it);
       if (found != by_cer.end()) planning_.start(task, *found);
     }
+  }
+
+  // It would borrow again, where an owner fits: the policy decides who else starts.
+  bool has_owner_first(TaskIndex task, const Choice& choice) const {
+    if (state_.stays(task) || state_.shares().is_own(state_.use_of(task, choice))) return false;
+    const std::set<Claim> again{{choice.pool, planning_.task(task).queue}};
+    return std::any_of(state_.waiting().begin(), state_.waiting().end(),
+                       [&](TaskIndex owner) { return is_at_risk(owner, again); });
   }
 
   // Somebody can give it back, later.
@@ -154,13 +249,15 @@ class AskBack {
   void look_for_borrowers() {
     parts_ = share_parts(state_);
     borrowers_.clear();
-    for (const TaskIndex run : state_.running()) {
-      const PlanTask& task = planning_.task(run);
-      if (parts_[run].borrowed + parts_[run].of_pool == 0 || !task.can_give_back) continue;
-      if (!state_.stays(run) &&
-          state_.shares().is_beyond_own(task.queue, state_.running_choice(run).pool))
-        borrowers_.push_back(run);
-    }
+    for (const TaskIndex run : state_.running())
+      if (planning_.task(run).can_give_back && uses_others(run)) borrowers_.push_back(run);
+  }
+
+  // More than its queue owns, as far as the rule of shares lets it be asked for.
+  bool uses_others(TaskIndex run) const {
+    return parts_[run].borrowed + parts_[run].of_pool > 0 && !state_.stays(run) &&
+           state_.shares().is_beyond_own(planning_.task(run).queue,
+                                         state_.running_choice(run).pool);
   }
 
   std::optional<Borrower> borrower_of(TaskIndex run, TaskIndex asker, PoolIndex pool) const {
@@ -207,14 +304,28 @@ class AskBack {
   std::vector<ShareParts> parts_;     // by task
   std::vector<TaskIndex> borrowers_;  // whom somebody may ask
   std::vector<TaskIndex> stopped_;
-  int unserved_ = 0;
+  std::size_t unserved_ = 0;
 };
+
+bool has_owners(const Planning& planning) {
+  const Shares* shares = planning.state().shares().shares();
+  return shares != nullptr && !shares->types.empty();
+}
 
 }  // namespace
 
-void ask_back(Planning& planning, const Policy& policy) {
-  const Shares* shares = planning.state().shares().shares();
-  if (shares != nullptr && !shares->types.empty()) AskBack(planning, policy).call();
+void ask_back(Planning& planning, const Policy& policy, const std::vector<TaskIndex>& first) {
+  if (has_owners(planning)) AskBack(planning, policy).call(first);
+}
+
+std::vector<TaskIndex> owners_at_risk(Planning& planning, const Policy& policy) {
+  if (!has_owners(planning)) return {};
+  return AskBack(planning, policy).owners_at_risk();
+}
+
+std::vector<TaskIndex> pushed_out(Planning& planning, const Policy& policy,
+                                  const std::vector<TaskIndex>& owners) {
+  return AskBack(planning, policy).pushed_out(owners);
 }
 
 }  // namespace slackline::core

@@ -1,7 +1,12 @@
 // Giving back: a task that fits into what its queue owns does not wait for runs that use it beyond
 // what their own queues own. Before a policy serves, whoever they keep out has them stopped and
 // starts, under every policy, also under those that stop nobody (002, private before public); and
-// once more after it, for owners whose room it gave to others.
+// once more after it, for who lacks room then.
+//
+// Nor does it lose to somebody who would use more than his queue owns what it fits into now: he
+// would only be stopped for it later. Where the policy starts such a one in its place, the policy
+// serves once more, and it starts before (plan()). Nothing is held for that: who does not fit, or
+// is not hurt, changes nothing.
 //
 //   asks      urgent ones first, then by deadline and submit time; a task that fits, does not ask
 //   gives     a run of another queue that is not its queue's own alone (share_parts.h), is not of
@@ -20,10 +25,19 @@
 // plan is made again when the first of them may be stopped. Private to src/core.
 #pragma once
 
+#include <vector>
+
 #include "planning.h"
 
 namespace slackline::core {
 
-void ask_back(Planning& planning, const Policy& policy);
+// Before anybody asks, those of `first` that fit start.
+void ask_back(Planning& planning, const Policy& policy, const std::vector<TaskIndex>& first = {});
+// Who waits and fits now into what his queue owns, while somebody of another queue waits who would
+// use more of it than his does. A few, as they ask.
+std::vector<TaskIndex> owners_at_risk(Planning& planning, const Policy& policy);
+// Those of them who have no room now, because of whom this plan has started so.
+std::vector<TaskIndex> pushed_out(Planning& planning, const Policy& policy,
+                                  const std::vector<TaskIndex>& owners);
 
 }  // namespace slackline::core

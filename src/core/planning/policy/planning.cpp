@@ -87,6 +87,12 @@ void Planning::wake_by(double wake_s) {
   if (wake_s != kNoDeadline && !asked_for) wake_at(wake_s);
 }
 
+bool Planning::begins(TaskIndex task) const {
+  return std::any_of(plan_.effects.begin(), plan_.effects.end(), [&](const Effect& effect) {
+    return effect.task == task && effect.is_start();
+  });
+}
+
 void Planning::wake_when_pools_open() {
   if (!state_.tasks().any_preference()) return;
   double next_s = kNoDeadline;
@@ -99,12 +105,37 @@ void Planning::wake_when_pools_open() {
   wake_by(next_s);
 }
 
+namespace {
+
+// At most three times: as the policy wants it; with those first who lost their room to somebody who
+// uses more than his queue owns; and with all first who might.
+Planning serve_owners_first(PlanState& state, Planning asked, const Policy& policy) {
+  const std::vector<TaskIndex> owners = owners_at_risk(asked, policy);
+  if (owners.empty()) {
+    policy.rule->serve(asked);
+    return asked;
+  }
+  const PlanState before = state;
+  std::vector<TaskIndex> first;
+  for (;;) {
+    Planning planning = asked;
+    if (!first.empty()) ask_back(planning, policy, first);
+    policy.rule->serve(planning);
+    std::vector<TaskIndex> pushed = pushed_out(planning, policy, owners);
+    if (pushed.empty() || first.size() == owners.size()) return planning;
+    first = first.empty() ? std::move(pushed) : owners;
+    state = before;
+  }
+}
+
+}  // namespace
+
 Plan plan(PlanState& state, double now_s, const Policy& policy) {
   state.forget_asks();
-  Planning planning(state, now_s);
-  ask_back(planning, policy);
-  policy.rule->serve(planning);
-  // It may have given to others what an owner fitted into, and stops leave room for more.
+  Planning asked(state, now_s);
+  ask_back(asked, policy);
+  Planning planning = serve_owners_first(state, std::move(asked), policy);
+  // Owners may lack room by now, and stops leave room for more.
   if (planning.changes_runs()) ask_back(planning, policy);
   planning.wake_when_pools_open();
   return planning.take();

@@ -50,6 +50,8 @@ class Planning {
 
   int stops() const { return stops_; }  // of this call, shrinks not counted
   bool changes_runs() const { return !plan_.effects.empty(); }
+  // The run of the task is one that this plan starts.
+  bool begins(TaskIndex task) const;
   // Asks to be called when the next pool opens to a waiting task.
   void wake_when_pools_open();
   Plan take() { return std::move(plan_); }
