@@ -92,6 +92,7 @@ class RowMaker {
     QueueRow row = as_written(task, sight_.now_s);
     row.share = shares_[index];
     row.spared = to_string(spared_[index]);
+    const std::optional<double> refused_s = refused_until_s(index);
     if (task.deadline_s && task.length_known() && !menu.empty())
       row.slack_s = *task.deadline_s - sight_.now_s - queue_.state().fastest_lat_s(index);
     row.nodes = nodes_of(task);
@@ -101,7 +102,7 @@ class RowMaker {
       if (core::has_replacements(task.bound.size(), task.pods))
         row.reason = reason::kReplacementWaits;
     } else {
-      row.reason = reason_of(index);
+      row.reason = reason_of(index, refused_s.has_value());
     }
     if (const core::RoomWait* wait = room_waits_.of(index)) describe_room(*wait, row);
     row.blocked = never_starts(row.reason);
@@ -109,7 +110,7 @@ class RowMaker {
     if (const auto move = planner_.moves.find(task.uid); move != planner_.moves.end())
       row.move = move->second;
     row.resize = resize_of(task);
-    forecast(index, row);
+    forecast(index, refused_s, row);
     if (row.deadline_s && row.finish_s) row.margin_s = *row.deadline_s - *row.finish_s;
     if (task.plan) row.slack_s = row.margin_s;
     return row;
@@ -162,7 +163,7 @@ class RowMaker {
     return std::find(kBlocking.begin(), kBlocking.end(), why) != kBlocking.end();
   }
 
-  std::string_view reason_of(core::TaskIndex index) {
+  std::string_view reason_of(core::TaskIndex index, bool lacks_refused_nodes) {
     const core::QueueTask& task = queue_.task(index);
     if (task.hindrance) return task.hindrance->reason;
     if (queue_.state().tasks()[index].menu->empty())
@@ -171,7 +172,7 @@ class RowMaker {
     if (const auto share = core::reason_of_shares(queue_.state(), index); !share.empty())
       return share;
     if (const auto* backoff = backoff_of(task.uid)) return backoff->reason;
-    if (refused_until_s(index)) return reason::kNotBound;
+    if (lacks_refused_nodes) return reason::kNotBound;
     if (!planner_.active) return starts_at_once(task) ? reason::kStartsNow : reason::kWaitsItsTurn;
     if (planner_.denied_room.contains(task.uid)) return reason::kPreemptionBudgetSpent;
     if (planner_.leads) return reason::kWaitsItsTurn;
@@ -197,7 +198,7 @@ class RowMaker {
     const core::QueueTask& task = queue_.task(index);
     if (task.plan || !core::lacking_nodes(*sight_.snapshot, queue_, index, refused))
       return std::nullopt;
-    return sight_.now_s + core::first_again_s(*core::refusals_of(refused, task)) -
+    return sight_.now_s + core::first_again_s(*core::refusals_of(*sight_.snapshot, refused, task)) -
            sight_.now_steady_s;
   }
 
@@ -230,7 +231,7 @@ class RowMaker {
   }
 
   // Tasks that wait for something other than GPUs have no forecast.
-  void forecast(core::TaskIndex index, QueueRow& row) const {
+  void forecast(core::TaskIndex index, std::optional<double> refused_s, QueueRow& row) const {
     const core::QueueTask& task = queue_.task(index);
     if (row.blocked) {
       row.forecast = reason::kNever;
@@ -239,8 +240,8 @@ class RowMaker {
     }
     const auto* backoff = backoff_of(row.uid);
     if (backoff != nullptr) row.retry_s = sight_.now_s + backoff->until_s - sight_.now_steady_s;
-    if (const auto until_s = refused_until_s(index)) {
-      row.retry_s = std::max(*until_s, row.retry_s.value_or(*until_s));
+    if (refused_s) {
+      row.retry_s = std::max(*refused_s, row.retry_s.value_or(*refused_s));
       return;
     }
     const core::Forecast* forecast = book_.find(name_of(task));

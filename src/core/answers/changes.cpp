@@ -82,11 +82,12 @@ class ChangeFinder {
   // What was refused to the task stays so, whatever it asks for.
   RefusedNodes refused_with(const std::vector<Variant>& variants) const {
     const RefusedNodes* refused = queue_options_.refused;
-    const TaskRefusals* own = refusals_of(refused, question_.queue.task(question_.task));
+    const TaskRefusals* own =
+        refusals_of(question_.snapshot, refused, question_.queue.task(question_.task));
     RefusedNodes all = refused != nullptr ? *refused : RefusedNodes{};
     if (own == nullptr) return all;
     for (const Variant& variant : variants)
-      if (variant.job) all[variant.uid()] = *own;
+      if (variant.job || variant.pod) all[variant.uid()] = *own;
     return all;
   }
 

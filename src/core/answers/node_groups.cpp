@@ -48,7 +48,7 @@ class NodeJudge {
 
   // Null: none.
   const Refusal* refusal_of(NodeIndex index) const {
-    const TaskRefusals* refusals = refusals_of(question_.refused, task_);
+    const TaskRefusals* refusals = refusals_of(question_.snapshot, question_.refused, task_);
     if (refusals == nullptr) return nullptr;
     const auto at = refusals->find(question_.snapshot.node(index).node->name);
     return at == refusals->end() ? nullptr : &at->second;

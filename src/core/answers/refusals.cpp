@@ -6,6 +6,7 @@
 
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
+#include "slackline/core/cluster/task_catalog.h"
 #include "slackline/model/reason.h"
 
 namespace slackline::core {
@@ -34,9 +35,10 @@ std::string detail_of(const ExplainQuestion& question, const TaskRefusals& refus
 
 }  // namespace
 
-const TaskRefusals* refusals_of(const RefusedNodes* refused, const QueueTask& task) {
-  if (refused == nullptr || !task.job) return nullptr;
-  const auto at = refused->find(task.uid);
+const TaskRefusals* refusals_of(const ClusterSnapshot& snapshot, const RefusedNodes* refused,
+                                const QueueTask& task) {
+  if (refused == nullptr || refused->empty()) return nullptr;
+  const auto at = refused->find(lasting_name(snapshot, task.job.get(), *task.member));
   return at == refused->end() || at->second.empty() ? nullptr : &at->second;
 }
 
@@ -49,7 +51,7 @@ double first_again_s(const TaskRefusals& refusals) {
 
 std::optional<NodesLeft> lacking_nodes(const ClusterSnapshot& snapshot, const Queue& queue,
                                        TaskIndex task, const RefusedNodes* refused) {
-  const TaskRefusals* refusals = refusals_of(refused, queue.task(task));
+  const TaskRefusals* refusals = refusals_of(snapshot, refused, queue.task(task));
   if (refusals == nullptr) return std::nullopt;
   const PlanTask& planned = queue.state().tasks()[task];
   std::map<PoolIndex, std::int64_t> needs;
@@ -81,7 +83,7 @@ std::string shortened(const Refusal& refusal) {
 
 std::optional<Blocker> blocking_refusals(const ExplainQuestion& question) {
   const QueueTask& task = question.queue.task(question.task);
-  const TaskRefusals* refusals = refusals_of(question.refused, task);
+  const TaskRefusals* refusals = refusals_of(question.snapshot, question.refused, task);
   if (refusals == nullptr) return std::nullopt;
   Blocker blocker;
   blocker.reason = reason::kNotBound;

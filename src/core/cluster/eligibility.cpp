@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "slackline/base/text.h"
+#include "slackline/core/cluster/task_catalog.h"
 
 namespace slackline::core {
 
@@ -30,17 +31,22 @@ std::string eligibility_key(const Pod& member) {
 
 EligibleNodesPtr Eligibility::of(const QueueTask& task) {
   const EligibleNodesPtr& eligible = of(*task.member);
-  if (!task.job) return eligible;
-  const auto& stops = task.job->preemptions;
-  const bool was_slow = stops && stops->slow;
-  const bool was_refused = refused_ != nullptr && refused_->contains(task.uid);
-  if (!was_slow && !was_refused) return eligible;
-  return without(
-      [&](const NodeName& node) {
-        return (was_slow && stops->slow->on(node)) ||
-               (was_refused && refused_->at(task.uid).contains(node));
-      },
-      eligible);
+  const NodeCheck left_out = left_out_for(task);
+  return left_out ? without(left_out, eligible) : eligible;
+}
+
+Eligibility::NodeCheck Eligibility::left_out_for(const QueueTask& task) const {
+  const auto& stops = task.job ? task.job->preemptions : nullptr;
+  const PreemptionNote::SlowRun* slow = stops && stops->slow ? &*stops->slow : nullptr;
+  const TaskRefusals* refusals = nullptr;
+  if (refused_ != nullptr && !refused_->empty()) {
+    const auto at = refused_->find(lasting_name(snapshot_, task.job.get(), *task.member));
+    if (at != refused_->end()) refusals = &at->second;
+  }
+  if (slow == nullptr && refusals == nullptr) return nullptr;
+  return [slow, refusals](const NodeName& node) {
+    return (slow != nullptr && slow->on(node)) || (refusals != nullptr && refusals->contains(node));
+  };
 }
 
 const EligibleNodesPtr& Eligibility::of(const Pod& member) {
@@ -54,8 +60,17 @@ std::shared_ptr<const MixedPods> Eligibility::mixed(const QueueTask& task) {
   if (of_each.empty()) return nullptr;
   auto mixed = std::make_shared<MixedPods>();
   mixed->most_on_node = most_on_node(task.request.spread);
+  const NodeCheck left_out = left_out_for(task);
+  std::map<EligibleNodesPtr, EligibleNodesPtr> left;  // by what it is of: equal pods share it
+  const auto eligible_for = [&](const Pod& pod) -> EligibleNodesPtr {
+    const EligibleNodesPtr& all = of(pod);
+    if (!left_out) return all;
+    const auto [at, first] = left.try_emplace(all);
+    if (first) at->second = without(left_out, all);
+    return at->second;
+  };
   for (std::size_t i = 0; i < of_each.size(); ++i) {
-    PodGroup pod{1, countable_gpus(of_each[i]), task.plan ? nullptr : of(*task.pods[i])};
+    PodGroup pod{1, countable_gpus(of_each[i]), task.plan ? nullptr : eligible_for(*task.pods[i])};
     std::vector<PodGroup>& groups = mixed->groups;
     if (!groups.empty() && groups.back().gpus == pod.gpus && groups.back().eligible == pod.eligible)
       ++groups.back().pods;

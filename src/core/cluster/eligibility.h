@@ -34,6 +34,8 @@ class Eligibility {
 
  private:
   using NodeCheck = std::function<bool(const NodeName&)>;
+  // Null: nothing.
+  NodeCheck left_out_for(const QueueTask& task) const;
   EligibleNodesPtr without(const NodeCheck& left_out, const EligibleNodesPtr& eligible) const;
   const EligibleNodesPtr& of(const Pod& member);
   EligibleNodesPtr find(const Pod& member) const;

@@ -27,6 +27,12 @@ const std::string* gang_label(const std::shared_ptr<const TaskIntent>& intent) {
   return intent && intent->gang ? &*intent->gang : nullptr;
 }
 
+// Null: no controller makes it.
+const std::shared_ptr<const OwnerGang>* owner_gang_of(const Pod& pod, const Job* job) {
+  const auto& gang = job != nullptr && job->owner_gang ? job->owner_gang : pod.owner_gang;
+  return gang ? &gang : nullptr;
+}
+
 class Grouper {
  public:
   explicit Grouper(const ClusterSnapshot& snapshot) : snapshot_(snapshot) {}
@@ -85,12 +91,6 @@ class Grouper {
     if (pod->deleting || gang_label(pod->intent) != nullptr) return;
     if (const auto* gang = owner_gang_of(*pod, job_of(*pod)))
       parts_[of_gang(pod->key.ns, *gang)].without_gpus.push_back(pod);
-  }
-
-  // Null: no controller makes it.
-  static const std::shared_ptr<const OwnerGang>* owner_gang_of(const Pod& pod, const Job* job) {
-    const auto& gang = job != nullptr && job->owner_gang ? job->owner_gang : pod.owner_gang;
-    return gang ? &gang : nullptr;
   }
 
   std::size_t place_of(const Job& job) {
@@ -177,6 +177,17 @@ bool starts_as_whole(const Job& job) {
 
 const std::string* gang_label_of(const Pod& pod, const Job* job) {
   return job != nullptr && starts_as_whole(*job) ? nullptr : gang_label(pod.intent);
+}
+
+Uid lasting_name(const ClusterSnapshot& snapshot, const Job* whole, const Pod& member) {
+  if (whole != nullptr) return whole->uid;
+  const Job* job = owning_job(snapshot, member);
+  if (const std::string* label = gang_label_of(member, job))
+    return Uid(ObjectKey{member.key.ns, *label}.str());
+  const auto* gang = owner_gang_of(member, job);
+  if (gang == nullptr) return member.uid;
+  const OwnerGang& made = **gang;
+  return made.uid.empty() ? Uid(ObjectKey{member.key.ns, made.name}.str()) : made.uid;
 }
 
 OriginalShape counted_original(const Job& job) {

@@ -35,7 +35,10 @@ Places Placer::place(const PlannedTask& task) {
       continue;
     }
     missed |= memory_.missed(*pod, now_s_) && !task.on_lost_nodes.contains(pod->uid);
-    if (memory_.misses(*pod) >= kMostMisses) continue;
+    if (memory_.misses(*pod) >= kMostMisses &&
+        !memory_.is_refused(task.name, pod->nominated_node, now_s_) &&
+        !task.on_lost_nodes.contains(pod->uid))
+      continue;
     homeless.push_back(pod);
     moved |= planned;  // its node is lost
   }
@@ -44,7 +47,7 @@ Places Placer::place(const PlannedTask& task) {
     others.push_back(node);
   sort_largest_first(homeless);
   for (const PodPtr& pod : homeless) {
-    const auto node = home_for(*pod, left, others, room, *task.plan, moved);
+    const auto node = home_for(*pod, left, others, room, task, moved);
     if (!node) {
       places.homeless = pod;
       return places;
@@ -99,7 +102,7 @@ bool may_join(const Pod& pod, const NodeName& node, const std::vector<NodeName>&
 // A node that the pod has missed comes last, and only if its nomination is gone.
 std::optional<NodeName> Placer::home_for(const Pod& pod, std::vector<NodeName>& left,
                                          const std::vector<NodeName>& others, const Room& room,
-                                         const PlanNote& plan, bool& moved) const {
+                                         const PlannedTask& task, bool& moved) const {
   const NodeName missed =
       memory_.missed(pod, now_s_) ? memory_.lifted.at(pod.uid).node : NodeName();
   const auto next_of_plan = [&](bool again) -> std::optional<NodeName> {
@@ -115,7 +118,7 @@ std::optional<NodeName> Placer::home_for(const Pod& pod, std::vector<NodeName>& 
   // Those that are left are for pods still to come.
   std::vector<NodeName> taken = others;
   taken.insert(taken.end(), left.begin(), left.end());
-  if (const auto node = elsewhere(pod, missed, taken, room, plan)) {
+  if (const auto node = elsewhere(pod, missed, taken, room, task)) {
     moved = true;
     return node;
   }
@@ -124,7 +127,7 @@ std::optional<NodeName> Placer::home_for(const Pod& pod, std::vector<NodeName>& 
 
 std::optional<NodeName> Placer::elsewhere(const Pod& pod, const NodeName& missed,
                                           const std::vector<NodeName>& taken, const Room& room,
-                                          const PlanNote& plan) const {
+                                          const PlannedTask& task) const {
   const std::string resource = primary_gpu_resource(pod.requests);
   const Job* job = owning_job(snapshot_, pod);
   const auto was_slow_on = [&](const NodeName& node) {
@@ -134,9 +137,9 @@ std::optional<NodeName> Placer::elsewhere(const Pod& pod, const NodeName& missed
   std::optional<std::tuple<std::int64_t, NodeName>> best;
   for (NodeIndex i = 0; i < snapshot_.nodes.size(); ++i) {
     const Node& node = *snapshot_.node(i).node;
-    if (node.gpu_type != plan.gpu_type || node.name == missed || was_slow_on(node.name) ||
-        (job != nullptr && memory_.is_refused(job->uid, node.name, now_s_)) ||
-        !may_join(pod, node.name, taken) || !usable(room, pod, node.name))
+    if (node.gpu_type != task.plan->gpu_type || node.name == missed || was_slow_on(node.name) ||
+        memory_.is_refused(task.name, node.name, now_s_) || !may_join(pod, node.name, taken) ||
+        !usable(room, pod, node.name))
       continue;
     const std::tuple candidate(room.free(i).gpu_count(resource), node.name);
     if (!best || candidate < *best) best = candidate;

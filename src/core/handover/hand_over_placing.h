@@ -50,10 +50,10 @@ class Placer {
   bool usable(const Room& room, const Pod& pod, const NodeName& node) const;
   std::optional<NodeName> home_for(const Pod& pod, std::vector<NodeName>& left,
                                    const std::vector<NodeName>& others, const Room& room,
-                                   const PlanNote& plan, bool& moved) const;
+                                   const PlannedTask& task, bool& moved) const;
   std::optional<NodeName> elsewhere(const Pod& pod, const NodeName& missed,
                                     const std::vector<NodeName>& taken, const Room& room,
-                                    const PlanNote& plan) const;
+                                    const PlannedTask& task) const;
 
   const ClusterSnapshot& snapshot_;
   const HandOverMemory& memory_;

@@ -17,6 +17,7 @@ class Gathering {
     for (const JobPtr& job : snapshot_.jobs) {
       if (!job->plan || job->suspended || job->finished || job->deleting || !job->managed) continue;
       PlannedTask& task = task_of(job->uid);
+      task.name = job->uid;
       task.job = job.get();
       task.plan = job->plan;
       task.wanted = job->wanted_pods();
@@ -36,6 +37,7 @@ class Gathering {
     if (pod->plan && pod->managed) {
       if (!pod->bound() && owner_is_deleted(*pod)) return;
       task = &task_of(Uid(pod->key.ns + "/" + pod->plan->id));
+      if (task->plan == nullptr) task->name = lasting_name(snapshot_, nullptr, *pod);
       task->plan = pod->plan;
       task->wanted = static_cast<std::int64_t>(pod->plan->nodes.size());
     } else if (at != by_id_.end()) {
@@ -73,6 +75,15 @@ class Gathering {
   std::vector<PlannedTask> tasks_;
   std::unordered_map<Uid, std::size_t> by_id_;  // of tasks_
 };
+
+// Pods of a Job are given up before it grows. Those that nobody can take back move on, ever less
+// often.
+double unbound_after_s(int misses) {
+  double after_s = kUnboundAfter_s;
+  for (int miss = kMostMisses; miss <= misses && after_s < kMostBackoff_s; ++miss)
+    after_s *= 2;
+  return std::min(after_s, kMostBackoff_s);
+}
 
 }  // namespace
 
@@ -122,7 +133,7 @@ void HandOverMemory::see(const std::vector<PlannedTask>& tasks, double now_s) {
   std::erase_if(replaces_since, [&](const auto& entry) { return !ids.contains(entry.first); });
   std::erase_if(pods_due, [&](const auto& entry) { return !ids.contains(entry.first); });
   std::erase_if(lifted, [&](const auto& entry) { return !pods.contains(entry.first); });
-  for (auto& [job, nodes] : refused)
+  for (auto& [task, nodes] : refused)
     std::erase_if(nodes, [&](const auto& node) { return node.second.until_s <= now_s; });
   std::erase_if(refused, [](const auto& entry) { return entry.second.empty(); });
   std::erase_if(backoff,
@@ -150,15 +161,16 @@ void HandOverMemory::count_misses(const PlannedTask& task, double now_s) {
     Lifted& entry = lifted.at(pod->uid);
     entry.since_s = now_s;
     entry.to_move = true;
-    if (task.job != nullptr && pod->unschedulable && !entry.node.empty())
-      refused[task.job->uid][entry.node] = {now_s + kRefusedFor_s, *pod->unschedulable};
+    if (pod->unschedulable && !entry.node.empty())
+      refused[task.name][entry.node] = {now_s + kRefusedFor_s, *pod->unschedulable};
     if (++entry.misses >= kMostMisses && task.job != nullptr) return;
   }
 }
 
 bool HandOverMemory::is_overdue(const Pod& pod, double now_s) const {
   const auto at = lifted.find(pod.uid);
-  return !pod.gated && at != lifted.end() && now_s - at->second.since_s >= kUnboundAfter_s;
+  return !pod.gated && at != lifted.end() &&
+         now_s - at->second.since_s >= unbound_after_s(at->second.misses);
 }
 
 bool HandOverMemory::missed(const Pod& pod, double now_s) const {
@@ -176,8 +188,8 @@ bool HandOverMemory::never_nominated(const Pod& pod) const {
   return pod.nominated_node.empty() && at != lifted.end() && at->second.node.empty();
 }
 
-bool HandOverMemory::is_refused(const Uid& job, const NodeName& node, double now_s) const {
-  const auto nodes = refused.find(job);
+bool HandOverMemory::is_refused(const Uid& task, const NodeName& node, double now_s) const {
+  const auto nodes = refused.find(task);
   if (nodes == refused.end()) return false;
   const auto at = nodes->second.find(node);
   return at != nodes->second.end() && at->second.until_s > now_s;
@@ -185,9 +197,9 @@ bool HandOverMemory::is_refused(const Uid& job, const NodeName& node, double now
 
 RefusedNodes HandOverMemory::refused_nodes(double now_s) const {
   RefusedNodes all;
-  for (const auto& [job, nodes] : refused)
+  for (const auto& [task, nodes] : refused)
     for (const auto& [node, refusal] : nodes)
-      if (refusal.until_s > now_s) all[job].emplace(node, refusal);
+      if (refusal.until_s > now_s) all[task].emplace(node, refusal);
   return all;
 }
 

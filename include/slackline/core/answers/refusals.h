@@ -12,7 +12,8 @@
 namespace slackline::core {
 
 // Null: nothing. `refused` may be null, too.
-const TaskRefusals* refusals_of(const RefusedNodes* refused, const QueueTask& task);
+const TaskRefusals* refusals_of(const ClusterSnapshot& snapshot, const RefusedNodes* refused,
+                                const QueueTask& task);
 
 // When the first of them is tried again; steady.
 double first_again_s(const TaskRefusals& refusals);

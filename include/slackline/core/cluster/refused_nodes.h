@@ -1,5 +1,5 @@
-// RefusedNodes: where kube-scheduler found no node for a pod of a Job that was nominated there, by
-// rules that no plan knows (other pods' rules, volumes). Until it ends, the Job is not planned
+// RefusedNodes: where kube-scheduler found no node for a pod of a task that was nominated there, by
+// rules that no plan knows (other pods' rules, volumes). Until it ends, the task is not planned
 // there again. The hand-over remembers it (core/handover/hand_over_stage.h), the queue obeys it,
 // and answers tell it (core/answers/refusals.h).
 #pragma once
@@ -20,6 +20,6 @@ struct Refusal {
 };
 
 using TaskRefusals = std::map<NodeName, Refusal>;
-using RefusedNodes = std::unordered_map<Uid, TaskRefusals>;  // by Job
+using RefusedNodes = std::unordered_map<Uid, TaskRefusals>;  // by lasting_name()
 
 }  // namespace slackline::core

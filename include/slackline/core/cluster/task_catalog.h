@@ -30,6 +30,11 @@ bool starts_as_whole(const Job& job);
 // a whole. `job` is the pod's; null: it has none.
 const std::string* gang_label_of(const Pod& pod, const Job* job);
 
+// By which a task is remembered whatever becomes of its pods: the uid of its Job or of the
+// controller that makes its gang, "namespace/name" of other gangs; else the pod's. `whole`: the Job
+// that carries the plan; null: pods do, and this is one of them.
+Uid lasting_name(const ClusterSnapshot& snapshot, const Job* whole, const Pod& member);
+
 // Before its shape was changed: how many pods it asks for, and whether as a gang.
 std::int64_t written_pods(const Job& job);
 bool is_written_gang(const Job& job);

@@ -8,6 +8,9 @@
 //      v                               |  its node is lost         |  v
 //   kIncomplete                        +---------------------------+ kGivenUp
 //
+// Pods without such a Job cannot be taken back. From the third time on they are moved only from
+// nodes that kube-scheduler refused, and have twice as long on each, up to ten minutes.
+//
 // Where running tasks make room, two tasks go through it beside each other:
 //
 //   victim  kBound -- StopJob --> its Job is suspended, its pods end -- gone --> waits in the queue
@@ -48,6 +51,7 @@ inline constexpr double kMostBackoff_s = 600;
 // A task with a plan that is not over.
 struct PlannedTask {
   Uid id;                    // the Job's, or "namespace/plan id"
+  Uid name;                  // lasting_name()
   const Job* job = nullptr;  // carries the plan; null: each pod does
   std::shared_ptr<const PlanNote> plan;
   std::vector<PodPtr> unbound;  // in the snapshot's order
@@ -99,7 +103,7 @@ struct HandOverMemory {
   // Its gate was lifted before it had a plan (queue.h).
   bool never_nominated(const Pod& pod) const;
 
-  bool is_refused(const Uid& job, const NodeName& node, double now_s) const;
+  bool is_refused(const Uid& task, const NodeName& node, double now_s) const;
   RefusedNodes refused_nodes(double now_s) const;
 
   // Jobs that may not be planned now.
