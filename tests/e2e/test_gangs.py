@@ -141,6 +141,38 @@ class GangsTest(QueuedCase):
             lambda: node_of(self.cluster.get("pod", TEAM, "beside")), 40, "another pod to get the GPU that is left"
         )
 
+    def test_a_node_that_kube_scheduler_refuses_to_a_member_is_told_and_left_out(self):
+        """The gang needs both nodes, and its pods keep off whatever is called noisy."""
+        noisy = self.member("noisy", self.owner("RayCluster", "other"), gpus=0)
+        noisy["metadata"]["labels"]["app"] = "noisy"
+        noisy["spec"]["nodeName"] = "node-0"
+        self.apply(noisy)
+        owner = self.owner("PyTorchJob", "quiet")
+        workers = [self.member(f"quiet-worker-{number}", owner) for number in range(2)]
+        term = {"labelSelector": {"matchLabels": {"app": "noisy"}}, "topologyKey": "kubernetes.io/hostname"}
+        for worker in workers:
+            only = {"requiredDuringSchedulingIgnoredDuringExecution": [term]}
+            worker["spec"]["affinity"] = {"podAntiAffinity": only}
+        self.apply(*workers)
+
+        def refused():
+            why = json.loads(self.daemon.get(f"/v1/tasks/{TEAM}/quiet/explain?node=node-0")[1])
+            found = [each for each in why.get("blockers", []) if each["reason"] == "NotBound"]
+            return found and "node-0 (again" in found[0].get("detail", "") and why
+
+        why = self.cluster.wait(refused, 90, "node-0 to be refused")
+        self.assertEqual(why["nodeConstraint"]["constraint"], "RefusedByScheduler")
+        self.assertIn("anti-affinity", why["nodeConstraint"]["detail"])
+        self.assertEqual(self.rows()["quiet"]["state"], "starting")
+
+        for worker in workers:
+            self.cluster.kubectl("delete", "pod", name_of(worker), "-n", TEAM)
+        self.apply(*workers)
+        self.cluster.wait(
+            lambda: self.rows().get("quiet", {}).get("reason") == "NotBound", 20, "what is made again to wait"
+        )
+        self.assertIn("retryAfter", self.rows()["quiet"])
+
     def test_the_launcher_of_an_mpijob_waits_for_its_workers(self):
         self.apply(gpu_pod("busy", 4, namespace=TEAM))
         self.cluster.wait(lambda: node_of(self.cluster.get("pod", TEAM, "busy")), 40, "the other pod to run")

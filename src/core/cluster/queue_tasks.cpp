@@ -353,9 +353,10 @@ class TaskFinder {
     return newest_s;
   }
 
-  // The pods that carry one plan are one task; its pods beyond the first add nothing.
+  // The pods that carry one plan are one task; its pods beyond the first add nothing. That is one
+  // without a node, if any: the task starts until all of them have theirs.
   void find_plans(const TaskParts& parts) {
-    for (const auto* pods : {&parts.bound, &parts.unbound})
+    for (const auto* pods : {&parts.unbound, &parts.bound})
       for (const PodPtr& pod : *pods) {
         if (!pod->plan || was_evicted(*pod)) continue;
         if (!pod->bound() && parts.kind == TaskKind::kJob && parts.job->deleting) continue;

@@ -66,7 +66,8 @@ class OneAnswerTest : public test::PlanningFixture {
     return format("{} {}", task.kind_name(), task.key.str());
   }
 
-  // What is asked by its name is the very task that the queue lists, due at the same moment.
+  // What is asked by its name is the very task that the queue lists, in the same state, due at the
+  // same moment.
   Names names_in_queue(const ClusterSnapshot& snapshot) {
     const test::FakeSource source(snapshot);
     const Queries queries(decisions_, known_, source, nullptr, clock_, "test");
@@ -79,6 +80,7 @@ class OneAnswerTest : public test::PlanningFixture {
       EXPECT_TRUE(task && placements) << names.back();
       if (!task || !placements) continue;
       EXPECT_EQ(name_of(task->task), names.back());
+      EXPECT_EQ(task->task.state, row.state) << names.back();
       EXPECT_EQ(task->deadline_s, row.deadline_s) << names.back();
       EXPECT_EQ(placements->deadline_s, row.deadline_s) << names.back();
     }
@@ -187,7 +189,10 @@ TEST_F(OneAnswerTest, AGangKeepsItsName) {
   const ClusterBuilder runs = ClusterBuilder(nodes)
                                   .with(pod("team/left").planned({"a1", "a1"}).on("a1"))
                                   .with(pod("team/right").planned({"a1", "a1"}).on("a1"));
-  for (const ClusterBuilder& cluster : {waits, starts, runs})
+  const ClusterBuilder half = ClusterBuilder(nodes)
+                                  .with(pod("team/left").planned({"a1", "a1"}).on("a1"))
+                                  .with(pod("team/right").planned({"a1", "a1"}));
+  for (const ClusterBuilder& cluster : {waits, starts, half, runs})
     expect_names(cluster.build(), {"Gang team/g"});
 }
 

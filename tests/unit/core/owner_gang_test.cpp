@@ -202,6 +202,21 @@ TEST(OwnerGangs, OfOneNameAreApartByControllerAndAttempt) {
   EXPECT_EQ(TaskCatalog(cluster).tasks().size(), 4U);
 }
 
+TEST(OwnerGangs, AreRememberedWhateverBecomesOfTheirPods) {
+  const OwnerGang gang = gang_named("PyTorchJob", "t5");
+  const ClusterSnapshot none = a_cluster().build();
+  const Pod member = a_member("t5-master-0", 4, gang);
+  EXPECT_EQ(lasting_name(none, nullptr, member), gang.uid);
+  const OwnerGang group{"LeaderWorkerSet", "vllm-0", Uid(), ""};
+  EXPECT_EQ(lasting_name(none, nullptr, a_member("vllm-0-1", 4, group)), Uid("default/vllm-0"));
+  const Pod labelled = made(test::a_pod("a").gpus(1).in_gang("g", 2).build(), gang);
+  EXPECT_EQ(lasting_name(none, nullptr, labelled), Uid("default/g"));
+  const Pod alone = test::a_pod("alone").gpus(1).build();
+  EXPECT_EQ(lasting_name(none, nullptr, alone), alone.uid);
+  const Job job = a_job("train").build();
+  EXPECT_EQ(lasting_name(none, &job, alone), job.uid);
+}
+
 TEST(OwnerGangs, TheLabelOfPeopleGoesBeforeTheController) {
   auto pod = test::a_pod("t5-master-0").owned_by("PyTorchJob", "t5").in_gang("pair", 1).gpus(1);
   const auto cluster = idle_nodes().add(made(pod.build(), gang_named("PyTorchJob", "t5"))).build();

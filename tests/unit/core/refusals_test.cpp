@@ -44,7 +44,10 @@ class RefusalsTest : public testing::Test {
   // The task is the only one of the queue.
   ExplainQuestion ask(test::ClusterBuilder& cluster, test::JobBuilder task) {
     task.created(kEpoch_s - 60).intent().expected_duration_s = 600;
-    snapshot_ = cluster.with(task).build();
+    return ask(cluster.with(task));
+  }
+  ExplainQuestion ask(test::ClusterBuilder& cluster) {
+    snapshot_ = cluster.build();
     queue_ = std::make_unique<Queue>(make_queue(snapshot_, options_, menus_));
     EXPECT_EQ(queue_->size(), 1U);
     ExplainQuestion question{
@@ -142,6 +145,34 @@ TEST_F(RefusalsTest, NoOtherShapeOrDeadlineIsSaidToHelpThere) {
   EXPECT_GT(changes.tried, 0);
   for (const Change& change : changes.helpful)
     ADD_FAILURE() << change.what;
+}
+
+TEST_F(RefusalsTest, AGangOfAControllerIsToldOfItsOwn) {
+  refused_[Uid("t5-uid")][NodeName("n1")] = {kSteady_s + 300, std::string(kWords)};
+  const auto member = [](test::PodBuilder pod, const std::string& uid) {
+    Pod made = pod.owned_by("PyTorchJob", "t5").gpus(4).managed().created(kEpoch_s - 60).build();
+    made.owner_gang = std::make_shared<const OwnerGang>(
+        OwnerGang{.kind = "PyTorchJob", .name = "t5", .uid = Uid(uid), .part = ""});
+    return made;
+  };
+  auto waits = a_cluster().with(a_node("n1")).with(a_node("n2"));
+  waits.add(member(test::a_pod("a").gated(), "t5-uid"));
+  waits.add(member(test::a_pod("b").gated(), "t5-uid"));
+  const auto question = ask(waits);
+  ASSERT_TRUE(lacking());
+  EXPECT_EQ(lacking()->need, 2);
+  EXPECT_EQ(lacking()->have, 1);
+  EXPECT_EQ(explain(question, "").front().reason, reason::kNotBound);
+  EXPECT_EQ(group_of(question, 0).code, "RefusedByScheduler");
+  EXPECT_EQ(group_of(question, 1).code, "Free");
+
+  auto starts = a_cluster().with(a_node("n1")).with(a_node("n2"));
+  starts.add(member(test::a_pod("a").planned({"n2"}).nominated("n2"), "t5-uid"));
+  EXPECT_TRUE(blocking_refusals(ask(starts))) << "its only pod is a task by itself";
+
+  auto other = a_cluster().with(a_node("n1")).with(a_node("n2"));
+  other.add(member(test::a_pod("a").gated(), "another"));
+  EXPECT_FALSE(blocking_refusals(ask(other)));
 }
 
 TEST_F(RefusalsTest, NothingIsToldOfOtherTasks) {
