@@ -303,8 +303,11 @@ class RowMaker {
 
 TaskState state_of(const core::QueueTask& task) {
   if (!task.plan) return TaskState::kWaiting;
-  const bool runs = task.job ? task.job->active > 0 && task.pods.empty() : task.member->bound();
-  return runs ? TaskState::kRunning : TaskState::kStarting;
+  // Of pods without a Job the member has no node while any has none.
+  if (!task.job) return core::task_state(true, task.member->bound() ? 1 : 0, 1);
+  const std::int64_t bound = std::ssize(task.bound);
+  const std::int64_t there = bound + std::ssize(task.pods);
+  return core::task_state(true, bound, std::max({there, task.job->wanted_pods(), std::int64_t{1}}));
 }
 
 std::vector<QueueRow> queue_rows(const QueueSight& sight, const PlannerView& planner,

@@ -154,13 +154,6 @@ class Grouper {
   std::map<Controller, std::size_t> of_controller_;
 };
 
-TaskState state_of(const Task& task) {
-  if (task.pods_bound >= task.pods_wanted) return TaskState::kRunning;
-  // The plan of a suspended Job is void.
-  const bool planned = task.member->plan || (task.job && task.job->plan && !task.job->suspended);
-  return planned || task.pods_bound > 0 ? TaskState::kStarting : TaskState::kWaiting;
-}
-
 }  // namespace
 
 std::int64_t written_pods(const Job& job) {
@@ -177,6 +170,11 @@ bool starts_as_whole(const Job& job) {
 
 const std::string* gang_label_of(const Pod& pod, const Job* job) {
   return job != nullptr && starts_as_whole(*job) ? nullptr : gang_label(pod.intent);
+}
+
+TaskState task_state(bool planned, std::int64_t bound, std::int64_t wanted) {
+  if (bound >= wanted) return TaskState::kRunning;
+  return planned || bound > 0 ? TaskState::kStarting : TaskState::kWaiting;
 }
 
 Uid lasting_name(const ClusterSnapshot& snapshot, const Job* whole, const Pod& member) {
@@ -338,7 +336,9 @@ Task TaskCatalog::describe(const TaskParts& parts) const {
   const bool may_change = parts.kind == TaskKind::kJob && job != nullptr && parts.bound.empty();
   task.nodes_may_change = may_change && job->nodes_may_change();
   task.gpus_may_change = may_change && job->gpus_may_change();
-  task.state = state_of(task);
+  // The plan of a suspended Job is void.
+  const bool planned = task.member->plan || (task.job && task.job->plan && !task.job->suspended);
+  task.state = task_state(planned, task.pods_bound, task.pods_wanted);
   return task;
 }
 

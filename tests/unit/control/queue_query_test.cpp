@@ -228,6 +228,21 @@ TEST_F(QueueQueryTest, WhatKubeSchedulerRefusesIsNotForecastAndSaysUntilWhen) {
   }
 }
 
+TEST_F(QueueQueryTest, AGangWaitsForItsRefusedNodesAsAJobDoes) {
+  PlannerView view = *planner_.get();
+  view.refused[Uid("default/g")][NodeName("n1")] = {clock_.steady_s() + 90, "0/2 nodes"};
+  planner_.set(view);
+  auto cluster = a_cluster();
+  cluster.with(a_node("n1")).with(a_node("n2"));
+  for (const char* name : {"x", "y"})
+    cluster.with(test::a_pod(name).in_gang("g", 2).gpus(4).managed().gated());
+  const QueueView refused = ask(cluster.build());
+  ASSERT_EQ(refused.rows.size(), 1U);
+  EXPECT_EQ(refused.rows[0].reason, reason::kNotBound);
+  EXPECT_EQ(refused.rows[0].retry_s, clock_.wall_s() + 90);
+  EXPECT_EQ(ask(cluster.with(a_node("n3")).build()).rows[0].reason, reason::kWaitsItsTurn);
+}
+
 TEST_F(QueueQueryTest, WhatDependsOnOthersSaysSoAndForecastsNothing) {
   auto train = waiting("train", 1, 3600);
   train.intent().depends_on = {"prep"};

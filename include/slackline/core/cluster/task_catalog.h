@@ -30,6 +30,9 @@ bool starts_as_whole(const Job& job);
 // a whole. `job` is the pod's; null: it has none.
 const std::string* gang_label_of(const Pod& pod, const Job* job);
 
+// `bound`: how many pods with GPUs have a node, of those that should exist.
+TaskState task_state(bool planned, std::int64_t bound, std::int64_t wanted);
+
 // By which a task is remembered whatever becomes of its pods: the uid of its Job or of the
 // controller that makes its gang, "namespace/name" of other gangs; else the pod's. `whole`: the Job
 // that carries the plan; null: pods do, and this is one of them.
