@@ -146,8 +146,9 @@ class HandOver {
       writes_.push_back(job_write(*task.job, ReleaseJob{.plan = plan}, move));
       return;
     }
-    for (const PodPtr& pod : task.unbound)
-      writes_.push_back(pod_write(*pod, PlanPod{plan}, move));
+    for (const auto* pods : {&task.unbound, &task.carriers})  // one plan, one task
+      for (const PodPtr& pod : *pods)
+        writes_.push_back(pod_write(*pod, PlanPod{plan}, move));
   }
 
   // True once every nomination, and the plan behind them, stands: gates may go.

@@ -45,7 +45,9 @@ class Gathering {
     }
     if (task == nullptr) return;
     if (pod->bound()) {
-      if (!pod->deleting) task->bound.push_back(pod->node);
+      if (pod->deleting) return;
+      task->bound.push_back(pod->node);
+      if (task->job == nullptr) task->carriers.push_back(pod);
     } else if (!pod->foreign_gate) {
       task->unbound.push_back(pod);
       if (!pod->gated && node_is_lost(*pod)) task->on_lost_nodes.insert(pod->uid);

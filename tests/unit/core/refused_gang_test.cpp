@@ -68,6 +68,7 @@ TEST_F(RefusedGangTest, IsMovedToNodesThatHaveNotRefusedItAndLaterBack) {
     miss(after_s);
     tried.push_back(master_on());
   }
+  EXPECT_EQ(pod("t5-worker-0").plan->id, pod("t5-master-0").plan->id) << "one task";
   EXPECT_EQ(std::set<NodeName>(tried.begin(), tried.end()).size(), 4U) << "each once";
   EXPECT_EQ(refused().at(Uid("t5-uid")).at(tried.front()).said, "0/4 nodes");
   miss(59);
@@ -85,14 +86,14 @@ TEST_F(RefusedGangTest, ThatNobodyHasLookedAtIsMovedTwice) {
   make();
   settle();
   bind_worker();
-  const std::int64_t plans = world_.count_of<PlanPod>();
+  const std::int64_t before = world_.count_of<Nominate>();
   for (int round = 0; round < 20; ++round)
     miss(kMostBackoff_s, /*looked_at=*/false);
   EXPECT_TRUE(refused().empty());
-  EXPECT_EQ(world_.count_of<PlanPod>(), plans + 2);
+  EXPECT_EQ(world_.count_of<Nominate>(), before + 2);
   world_.remove_node(master_on().str());
   settle();
-  EXPECT_EQ(world_.count_of<PlanPod>(), plans + 3) << "a lost node is replaced all the same";
+  EXPECT_EQ(world_.count_of<Nominate>(), before + 3) << "a lost node is replaced all the same";
 }
 
 TEST_F(RefusedGangTest, ThatIsMadeAgainIsNotPlannedThere) {

@@ -26,6 +26,7 @@
 // Pure values and functions; times are seconds on the steady clock.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -54,17 +55,23 @@ struct PlannedTask {
   Uid name;                  // lasting_name()
   const Job* job = nullptr;  // carries the plan; null: each pod does
   std::shared_ptr<const PlanNote> plan;
-  std::vector<PodPtr> unbound;  // in the snapshot's order
-  std::vector<NodeName> bound;  // nodes of the bound ones
-  std::int64_t wanted = 0;      // pods that should exist
+  std::vector<PodPtr> unbound;   // in the snapshot's order
+  std::vector<NodeName> bound;   // nodes of the bound ones
+  std::vector<PodPtr> carriers;  // the bound ones, where each pod carries the plan
+  std::int64_t wanted = 0;       // pods that should exist
   // Unbound pods without a gate whose nominated node is gone or may not be used any more.
   std::unordered_set<Uid> on_lost_nodes;
 
   bool complete() const {
     return static_cast<std::int64_t>(unbound.size() + bound.size()) >= wanted;
   }
-  // Nothing may happen to its pods before all of them exist.
-  bool waits_for_pods() const { return !complete() && bound.empty(); }
+  // Nothing may happen to its pods before all of them exist. Those that carry the plan themselves
+  // and were let go existed: another of them has another plan by now.
+  bool waits_for_pods() const {
+    return !complete() && bound.empty() &&
+           (job != nullptr || std::any_of(unbound.begin(), unbound.end(),
+                                          [](const PodPtr& pod) { return pod->gated; }));
+  }
 };
 
 // What only time tells. Nothing is harmed when a crash loses it.
