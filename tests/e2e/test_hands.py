@@ -207,6 +207,15 @@ class HandsTest(QueuedCase):
         self.assertEqual(self.pods("other"), [], "who waits gets no part of a gang's place")
         self.assertIn(second["metadata"]["uid"], self.uids("gang"))
 
+    def test_an_index_that_has_failed_for_good_gives_its_place_away(self):
+        self.apply(job("per", "8h", pods=2, spec={"backoffLimitPerIndex": 0, "maxFailedIndexes": 2}))
+        [first, second] = self.cluster.wait_bound("per", 2, 30, TEAM)
+        self.apply(job("other", "9h"))
+        self.wait_reason("other", "WaitsItsTurn")
+        self.fail_pod(first)
+        self.wait_bound("other")
+        self.assertEqual(self.uids("per"), {second["metadata"]["uid"]})
+
     def test_pods_of_a_gang_that_may_not_share_a_node_get_one_each(self):
         apart = job("apart", "1h", gpus=1, pods=2)
         template = apart["spec"]["template"]

@@ -202,6 +202,7 @@ class JobBuilder {
   JobBuilder& not_halted() { return job_.halted = false, *this; }
   JobBuilder& finished() { return job_.finished = true, *this; }
   JobBuilder& deleting() { return job_.deleting = true, *this; }
+  JobBuilder& limited(std::int64_t seconds) { return job_.active_deadline_s = seconds, *this; }
   JobBuilder& completed(double epoch_s) { return job_.completed_s = epoch_s, *this; }
   // For others, so often.
   JobBuilder& of_class(const std::string& priority_class) {

@@ -221,15 +221,15 @@ struct Job {
   bool suspended_by_us = false;  // the annotation `suspended-by` names Slackline
   bool halted = false;           // Suspended condition: the Job controller has removed its pods
   bool managed = false;          // the template's label slackline.dev/managed=true
-  bool kueue = false;            // Kueue queues it
+  bool kueue = false;            // Kueue queues it, or another controller runs it (managedBy)
   bool holds_pods = false;       // the template has scheduling gates, or a scheduling group
   bool finished = false;         // Complete or Failed condition
-  bool deleting = false;         // deletionTimestamp is set: its controller makes no more pods
+  bool deleting = false;         // or its last pods end: its controller makes no more of them
   bool resumed = false;          // it was suspended once, if only at its creation, and is no longer
   std::int64_t active = 0;
   // Pods that still end, where none is made before that (podReplacementPolicy: Failed); else 0.
   std::int64_t terminating = 0;
-  std::int64_t succeeded = 0;
+  std::int64_t succeeded = 0;  // and indexes that have failed for good: nothing takes their place
   std::int64_t failed = 0;
   double created_s = 0;
   std::optional<double> started_s;      // status.startTime: since the last resumption

@@ -374,6 +374,7 @@ class QueueMaker {
     for (TaskIndex t = 0; t < queue_.tasks_.size(); ++t) {
       const QueueTask& task = queue_.tasks_[t];
       const PlacementMenu& menu = *(*queue_.table_)[t].menu;
+      if (task.plan && all_have_succeeded(snapshot_, task)) continue;
       if (task.plan)
         runs_[t] = planned_run(snapshot_, task, menu, queue_.pools_);
       else if (const PreemptionNote::GoesOn* on = kept_place(task))
@@ -516,8 +517,8 @@ class QueueMaker {
       }
       const double work_s = queue_.state_.choice(t, run.choice).work_s;
       if (const ProgressNote* told = told_of(t)) believe_progress(*told, work_s, run);
-      if (const auto gone_by_s = gone_by_s_of(t))
-        believe_end(*gone_by_s, options_.now_wall_s, work_s, run);
+      if (const auto end_s = sure_end_s_of(t, run))
+        believe_end(*end_s, options_.now_wall_s, work_s, run);
       queue_.state_.start(t, std::move(run));
     }
   }
@@ -527,6 +528,16 @@ class QueueMaker {
     if (t >= queue_.tasks_.size()) return other_runs_[t - queue_.tasks_.size()].told.get();
     const QueueTask& task = queue_.tasks_[t];
     return task.plan && task.job ? task.job->progress.get() : nullptr;
+  }
+
+  // nullopt: it may go on beyond what is predicted.
+  std::optional<double> sure_end_s_of(TaskIndex t, const Run& run) const {
+    if (const auto gone_by_s = gone_by_s_of(t)) return gone_by_s;
+    const Job* job = t < queue_.tasks_.size() ? queue_.tasks_[t].job.get() : nullptr;
+    if (job == nullptr || job->suspended || !job->started_s || !job->run_limit_s())
+      return std::nullopt;
+    const double limit_s = *job->started_s + static_cast<double>(*job->run_limit_s());
+    return limit_s < run.predicted_end_s ? std::optional(limit_s) : std::nullopt;
   }
 
   // nullopt: it goes on, or its pods are replaced.

@@ -402,6 +402,23 @@ Pod read_whole_pod(JsonView json, const GpuCatalog& catalog) {
   return pod;
 }
 
+constexpr std::int64_t kMostIndexes = 100'000;  // that Kubernetes allows a Job
+
+// "1,3-5" is 4. Of what is not written so, what comes before it counts.
+std::int64_t count_of_indexes(std::string_view text) {
+  std::int64_t count = 0;
+  while (!text.empty()) {
+    const std::string_view part = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), part.size() + 1));
+    const std::size_t dash = part.find('-');
+    const auto first = parse_int(part.substr(0, dash));
+    const auto last = dash == part.npos ? first : parse_int(part.substr(dash + 1));
+    if (!first || !last || *first < 0 || *last < *first || *last >= kMostIndexes) break;
+    count += *last - *first + 1;
+  }
+  return count;
+}
+
 Job read_job(JsonView json, const GpuCatalog& catalog) {
   const JsonView metadata = json["metadata"];
   const JsonView spec = json["spec"];
@@ -422,7 +439,9 @@ Job read_job(JsonView json, const GpuCatalog& catalog) {
   job.suspended_by_us = annotations[contract::kSuspendedBy].text() == contract::kSuspendedByUs;
   job.managed = pod_template["metadata"]["labels"][kManagedLabel].text() == "true";
   job.halted = has_condition(conditions, "Suspended", "True");
-  job.deleting = metadata["deletionTimestamp"].present();
+  job.deleting = metadata["deletionTimestamp"].present() ||
+                 has_condition(conditions, "FailureTarget", "True") ||
+                 has_condition(conditions, "SuccessCriteriaMet", "True");
   const std::string_view manager = spec["managedBy"].text();
   job.kueue = metadata["labels"][kKueueQueueLabel].present() ||
               (!manager.empty() && manager != "kubernetes.io/job-controller");
@@ -438,7 +457,8 @@ Job read_job(JsonView json, const GpuCatalog& catalog) {
   // Pods that have ended are no longer active, but counted only one update later.
   const JsonView uncounted = status["uncountedTerminatedPods"];
   job.succeeded = count_or(status["succeeded"], 0) +
-                  static_cast<std::int64_t>(uncounted["succeeded"].items().count());
+                  static_cast<std::int64_t>(uncounted["succeeded"].items().count()) +
+                  count_of_indexes(status["failedIndexes"].text());
   job.failed = count_or(status["failed"], 0) +
                static_cast<std::int64_t>(uncounted["failed"].items().count());
   job.created_s = read_time_s(metadata["creationTimestamp"]);

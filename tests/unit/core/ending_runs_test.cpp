@@ -66,6 +66,30 @@ TEST_F(EndingRunsTest, AJobThatReplacesItsPodsGoesOn) {
   EXPECT_GT(found.front(), kGone_s);
 }
 
+TEST_F(EndingRunsTest, ARunEndsWithTheTimeOfItsJob) {
+  auto job = a_job("limited").gpus(2).managed().planned({"n1"}).started(500).limited(600);
+  EXPECT_EQ(ends(a_cluster().with(job).with(
+                a_pod("limited-0").of_job("limited").gpus(2).managed().on("n1").started(500))),
+            std::vector<double>{1100});
+}
+
+TEST_F(EndingRunsTest, ARunIsOverOnceItsPodsHaveSucceeded) {
+  const auto pod = [](const char* name) {
+    return a_pod(name).of_job("over").gpus(2).managed().on("n1").started(500);
+  };
+  const auto job = a_job("over").of(2).gang().gpus(2).managed().planned({"n1", "n1"});
+  EXPECT_EQ(ends(a_cluster()
+                     .with(job)
+                     .with(pod("over-0").phase(PodPhase::kSucceeded))
+                     .with(pod("over-1").phase(PodPhase::kSucceeded))),
+            std::vector<double>{});
+  EXPECT_EQ(
+      ends(
+          a_cluster().with(job).with(pod("over-0").phase(PodPhase::kSucceeded)).with(pod("over-1")))
+          .size(),
+      1U);
+}
+
 TEST_F(EndingRunsTest, WhatShouldBeGoneAndIsNotGoesOnForAWhile) {
   const auto found = ends(a_cluster().with(a_pod_that_ends("stuck").gone_by(kSeenAt_s - 1)));
   ASSERT_EQ(found.size(), 1U);

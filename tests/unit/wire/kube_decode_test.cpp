@@ -366,6 +366,30 @@ TEST(KubeDecode, AJobIsFinishedByItsConditions) {
                     .finished);
 }
 
+TEST(KubeDecode, AJobWhoseLastPodsEndMakesNoMore) {
+  for (const char* type : {"FailureTarget", "SuccessCriteriaMet"}) {
+    const auto job = decoded<Job>(KubeKind::kJob, R"({"metadata":{"name":"j"},
+        "status":{"conditions":[{"type":")" + std::string(type) +
+                                                      R"(","status":"True"}]}})");
+    EXPECT_TRUE(job.deleting);
+    EXPECT_FALSE(job.finished);
+  }
+}
+
+TEST(KubeDecode, NothingTakesThePlaceOfAnIndexThatFailedForGood) {
+  const auto ended = [](const std::string& indexes) {
+    return decoded<Job>(KubeKind::kJob, R"({"metadata":{"name":"j"},
+        "status":{"succeeded":1,"failedIndexes":")" +
+                                            indexes + R"("}})")
+        .succeeded;
+  };
+  EXPECT_EQ(ended(""), 1);
+  EXPECT_EQ(ended("0"), 2);
+  EXPECT_EQ(ended("0,3-5,7"), 6);
+  for (const char* nonsense : {"x", "5-3", "-1", "0-9223372036854775807", ",,"})
+    EXPECT_EQ(ended(nonsense), 1) << nonsense;
+}
+
 TEST(KubeDecode, ADisruptionBudgetIsRead) {
   const auto budget = decoded<DisruptionBudget>(KubeKind::kDisruptionBudget, R"({
     "metadata":{"name":"b","namespace":"n"},"spec":{"selector":{"matchLabels":{"app":"x"},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "slackline/base/saturating.h"
@@ -123,6 +124,20 @@ std::optional<double> checkpoint_interval_s(const PlanNote* plan, const TaskInte
 
 bool has_planned_pods(const QueueTask& task) {
   return task.plan && task.bound.size() >= task.plan->nodes.size();
+}
+
+bool all_have_succeeded(const ClusterSnapshot& snapshot, const QueueTask& task) {
+  if (!task.job || !task.plan || !task.bound.empty() || !task.pods.empty()) return false;
+  const std::set<NodeName> nodes(task.plan->nodes.begin(), task.plan->nodes.end());
+  std::int64_t succeeded = 0;
+  for (const NodeName& name : nodes) {
+    const auto node = snapshot.find_node(name.str());
+    if (!node) return false;
+    for (const PodPtr& pod : snapshot.node(*node).pods)
+      if (pod->owner && pod->owner->uid == task.job->uid && pod->phase == PodPhase::kSucceeded)
+        ++succeeded;
+  }
+  return succeeded > 0 && succeeded >= task.job->wanted_pods();
 }
 
 bool runs_as_planned(const QueueTask& task) {
