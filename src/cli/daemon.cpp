@@ -14,6 +14,7 @@
 #include "cli/return_service.h"
 #include "cli/telemetry_service.h"
 #include "cli/version.h"
+#include "cli/visible/visible_service.h"
 #include "cli/webhook_service.h"
 #include "cluster/api/api_client.h"
 #include "cluster/api/kube_writer.h"
@@ -116,6 +117,7 @@ struct Daemon::Parts {
   Published<std::string> workload_ca;                // PEM; empty until the first is known
   std::unique_ptr<WebhookService> webhook;           // these two null: no listener for it
   std::unique_ptr<RemoteApiService> remote_api;
+  std::unique_ptr<VisibleService> visible;  // null: no listener for it
   http::Pages pages{system_clock()};
   http::Router extender_router;
   http::Router api_router;
@@ -141,6 +143,7 @@ struct Daemon::Parts {
   std::function<std::string()> unled() const;
   control::WorkloadDoor workload_door() const;
   Status guard(http::Router& router, const config::ListenerSettings& door);
+  Status open_visible(std::vector<http::Listener>& listeners);
   Status open_doors();
   void follow_configuration(ConfigurationSource again);
 };
@@ -421,6 +424,18 @@ Status Daemon::Parts::guard(http::Router& router, const config::ListenerSettings
   return {};
 }
 
+Status Daemon::Parts::open_visible(std::vector<http::Listener>& listeners) {
+  if (!webhook) return {};
+  SLACKLINE_ASSIGN(
+      visible, VisibleService::start(configuration, api.get(), *webhook->listener().tls,
+                                     [this](http::Router& router) {
+                                       lay_api_routes(router, configuration.listeners.visibility);
+                                       return guard(router, configuration.listeners.visibility);
+                                     }));
+  if (visible) listeners.push_back(visible->listener());
+  return {};
+}
+
 Status Daemon::Parts::open_doors() {
   const config::ListenersSettings& doors = configuration.listeners;
   for (const config::Finding& found : config::check_key_files(configuration))
@@ -449,6 +464,7 @@ Status Daemon::Parts::open_doors() {
         return guard(router, configuration.listeners.remote_api);
       }));
   if (remote_api) listeners.push_back(remote_api->listener());
+  SLACKLINE_TRY(open_visible(listeners));
   if (!doors.proxy_api.address.empty()) {
     lay_api_routes(proxy_router, doors.proxy_api);
     proxy_router.drop_writes();
@@ -467,7 +483,8 @@ Status Daemon::Parts::open_doors() {
                             {"metrics", doors.metrics.address},
                             {"webhook", named(doors.webhook)},
                             {"remote_api", named(doors.remote_api)},
-                            {"proxy_api", named(doors.proxy_api)}});
+                            {"proxy_api", named(doors.proxy_api)},
+                            {"visibility", named(doors.visibility)}});
   return {};
 }
 

@@ -31,7 +31,8 @@ Result<std::unique_ptr<OwnCertificate>> OwnCertificate::start(
   std::unique_ptr<OwnCertificate> own(new OwnCertificate());
   SLACKLINE_ASSIGN(own->file_, own_file(configuration, options.listener, options.file));
   cluster::CertificateStoreOptions shared{.secret = key_of(options.settings.secret),
-                                          .configuration = options.configuration};
+                                          .configuration = options.configuration,
+                                          .api_service = options.api_service};
   if (!options.trust.empty()) shared.trust = key_of(options.trust);
   own->store_ = cluster::make_certificate_store(*api, std::move(shared));
   control::CertificateOptions kept{.listener = options.listener,

@@ -21,6 +21,7 @@ struct OwnCertificateOptions {
   config::CertificateSettings settings;
   std::string file;             // its name; it lies beside the store
   std::string configuration{};  // of webhooks that are to trust it; empty: none
+  std::string api_service{};    // that is to trust it; empty: none
   std::string trust{};          // NAMESPACE/NAME of the ConfigMap that tells people; empty: none
   Published<std::string>* authorities = nullptr;  // gets them too, as PEM; null: nobody asks
 };

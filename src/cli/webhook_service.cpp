@@ -5,6 +5,7 @@
 
 #include "cli/listeners.h"
 #include "cli/object_name.h"
+#include "cluster/api/front_proxy.h"
 #include "http/routes/webhook_routes.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/text.h"
@@ -32,13 +33,16 @@ Result<std::unique_ptr<WebhookService>> WebhookService::start(
   http::add_webhook_routes(service->router_, *service->webhook_, decisions.catalog, metrics,
                            static_cast<std::size_t>(listening.limits.max_body_bytes));
   service->listener_ = listener_of("webhook", listening, service->router_);
-  SLACKLINE_ASSIGN(service->certificate_,
-                   serve_own_certificate(configuration, api,
-                                         {.listener = "webhook",
-                                          .settings = configuration.webhook.certificate,
-                                          .file = "webhook.pem",
-                                          .configuration = configuration.webhook.configuration},
-                                         service->listener_));
+  const bool visible = !configuration.listeners.visibility.address.empty();
+  SLACKLINE_ASSIGN(
+      service->certificate_,
+      serve_own_certificate(configuration, api,
+                            {.listener = "webhook",
+                             .settings = configuration.webhook.certificate,
+                             .file = "webhook.pem",
+                             .configuration = configuration.webhook.configuration,
+                             .api_service = visible ? cluster::kVisibilityService : ""},
+                            service->listener_));
   return service;
 }
 

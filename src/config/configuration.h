@@ -81,6 +81,9 @@ struct ListenersSettings {
   // Without an address: off. Without tls Slackline makes its own certificate.
   ListenerSettings webhook{
       "", {}, {.memory_bytes = 128 * kMi, .max_body_bytes = 8 * kMi, .threads = 64}};
+  // REST for the API server's aggregation layer, with the webhook's certificate. Without an
+  // address: off.
+  ListenerSettings visibility{"", {}, {.memory_bytes = 64 * kMi, .threads = 4}};
 
   friend bool operator==(const ListenersSettings&, const ListenersSettings&) = default;
 };

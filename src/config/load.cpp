@@ -178,7 +178,8 @@ void check_clashes(Section& section, const ListenersSettings& listeners) {
   const std::pair<std::string_view, const std::string&> all[] = {
       {"extender", listeners.extender.address},    {"api", listeners.api.address},
       {"remoteApi", listeners.remote_api.address}, {"proxyApi", listeners.proxy_api.address},
-      {"metrics", listeners.metrics.address},      {"webhook", listeners.webhook.address}};
+      {"metrics", listeners.metrics.address},      {"webhook", listeners.webhook.address},
+      {"visibility", listeners.visibility.address}};
   for (const auto& [name, text] : all)
     for (const auto& [earlier, other] : all) {
       if (name == earlier) break;
@@ -436,6 +437,12 @@ void read_root(Section& root, Configuration& out) {
     });
     s.section("webhook", [&](Section& l) {
       read_optional_listener(l, out.listeners.webhook, Security::kGivenOrOwnTls);
+    });
+    s.section("visibility", [&](Section& l) {
+      read_optional_listener(l, out.listeners.visibility, Security::kPlain);
+      if (!out.listeners.visibility.address.empty() && out.listeners.webhook.address.empty())
+        l.problem("address", "is given without one of listeners.webhook",
+                  "give the webhook one: its certificate is served here too");
     });
     check_clashes(s, out.listeners);
   });

@@ -16,6 +16,7 @@ std::vector<std::string> needs_restart(const Configuration& started, const Confi
   note("listeners.proxyApi", started.listeners.proxy_api == now.listeners.proxy_api);
   note("listeners.metrics", started.listeners.metrics == now.listeners.metrics);
   note("listeners.webhook", started.listeners.webhook == now.listeners.webhook);
+  note("listeners.visibility", started.listeners.visibility == now.listeners.visibility);
   note("extender", started.extender == now.extender);
   note("remoteApi", started.remote_api == now.remote_api);
   note("webhook.configuration", started.webhook.configuration == now.webhook.configuration);

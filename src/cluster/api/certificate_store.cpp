@@ -5,6 +5,7 @@
 #include "cluster/api/object_client.h"
 #include "cluster/api/object_path.h"
 #include "cluster/api/own_secret.h"
+#include "wire/aggregation/front_proxy_codec.h"
 #include "wire/kube/certificate_codec.h"
 
 namespace slackline::cluster {
@@ -31,6 +32,14 @@ class KubeCertificateStore final : public CertificateStore {
 
   Status publish(const std::string& authorities) override {
     SLACKLINE_TRY(tell_people(authorities));
+    // Neither waits for the other to be there.
+    const Status aggregator = tell_aggregator(authorities);
+    SLACKLINE_TRY(tell_webhooks(authorities));
+    return aggregator;
+  }
+
+ private:
+  Status tell_webhooks(const std::string& authorities) {
     if (options_.configuration.empty()) return {};
     for (const std::string_view kind :
          {"mutatingwebhookconfigurations", "validatingwebhookconfigurations"}) {
@@ -45,7 +54,17 @@ class KubeCertificateStore final : public CertificateStore {
     return {};
   }
 
- private:
+  Status tell_aggregator(const std::string& authorities) {
+    if (options_.api_service.empty()) return {};
+    SLACKLINE_ASSIGN(const std::string path,
+                     cluster_object_path("/apis/apiregistration.k8s.io/v1", "apiservices",
+                                         options_.api_service));
+    SLACKLINE_ASSIGN(const std::string service, client_.get(path));
+    SLACKLINE_ASSIGN(std::string patch, wire::encode_api_service_patch(service, authorities));
+    if (patch.empty()) return {};
+    return client_.put("PATCH", path, std::move(patch), "application/merge-patch+json");
+  }
+
   Status tell_people(const std::string& authorities) {
     if (!options_.trust) return {};
     SLACKLINE_ASSIGN(const std::string path,

@@ -37,6 +37,7 @@ struct CertificateStoreOptions {
   ObjectKey secret;
   // Name of our Mutating- and ValidatingWebhookConfiguration; empty: none is told.
   std::string configuration{};
+  std::string api_service{};         // name of our APIService; empty: there is none
   std::optional<ObjectKey> trust{};  // the ConfigMap that gets them as ca.crt
 };
 

@@ -93,6 +93,11 @@ Rights::Answer Rights::ask(const std::string& peer, const std::string& token,
   return review(*user, demand);
 }
 
+Rights::Answer Rights::ask(const Requester& user, const ApiDemand& demand) {
+  if (auto known = recall(user, demand)) return *std::move(known);
+  return review(user, demand);
+}
+
 // Forgetting who has asked gives everybody a new burst; the rate of all still holds.
 bool Rights::is_within_rate(const std::string& ns) {
   MutexLock lock(mutex_);

@@ -53,6 +53,9 @@ class Rights {
   // May wait for the API server.
   Answer ask(const std::string& peer, const std::string& token, const ApiDemand& demand);
 
+  // The same of a user whom the API server itself names.
+  Answer ask(const Requester& user, const ApiDemand& demand);
+
   // The same of a user that another names. Over its rate it cannot be told.
   Answer may(const Requester& user, const ApiDemand& demand);
 

@@ -101,6 +101,10 @@ std::optional<GuardAnswer> refuse_token(const std::string& token) {
   return std::nullopt;
 }
 
+std::optional<Requester> copy_of(const Requester* caller) {
+  return caller == nullptr ? std::nullopt : std::optional(*caller);
+}
+
 }  // namespace
 
 std::optional<ApiDemand> demand_of(const Route& route, const Request& request) {
@@ -118,8 +122,10 @@ std::optional<ApiDemand> demand_of(const Route& route, const Request& request) {
 
 control::Viewer viewer_of(control::Rights& rights, const Request& request) {
   const auto may = [&rights, peer = std::string(request.peer),
-                    token = token_of(request.authorization)](ApiDemand demand) {
-    return rights.ask(peer, token, demand).verdict == Verdict::kAllowed;
+                    token = token_of(request.authorization),
+                    caller = copy_of(request.caller)](const ApiDemand& demand) {
+    const auto answer = caller ? rights.ask(*caller, demand) : rights.ask(peer, token, demand);
+    return answer.verdict == Verdict::kAllowed;
   };
   return control::Viewer(
       [may](const std::string& ns) { return may({.verb = "get", .resource = "tasks", .ns = ns}); },
@@ -134,6 +140,7 @@ Guard make_api_guard(control::Rights& rights) {
                            const Request& request) -> std::optional<GuardAnswer> {
     const auto demand = demand_of(route, request);
     if (!demand) return GuardAnswer();
+    if (request.caller != nullptr) return std::nullopt;
     const std::string token = token_of(request.authorization);
     if (auto refused = refuse_token(token)) return refused;
     const auto known = rights.recall(std::string(request.peer), token, *demand);
@@ -142,6 +149,7 @@ Guard make_api_guard(control::Rights& rights) {
   guard.ask = [&rights](const Route& route, const Request& request) {
     const auto demand = demand_of(route, request);
     if (!demand) return GuardAnswer();
+    if (request.caller != nullptr) return answer_of(rights.ask(*request.caller, *demand), *demand);
     const std::string token = token_of(request.authorization);
     return answer_of(rights.ask(std::string(request.peer), token, *demand), *demand);
   };

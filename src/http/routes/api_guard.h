@@ -1,4 +1,5 @@
-// The guard of REST off loopback: it requires a bearer token, and the right to the request.
+// The guard of REST off loopback: it requires a bearer token, or a caller whom the API server
+// names, and the right to the request.
 //
 // Everything under /v1/ is a virtual resource of the group slackline.dev, named by the first
 // segment of its path: `get` for GET, `create` for POST, `update` for PUT. The namespace is that of

@@ -258,6 +258,7 @@ Connection::Step Connection::read_body() {
 
 Connection::Step Connection::call_handler() {
   request_.body = in_.bytes().substr(head_size_, static_cast<std::size_t>(head_.content_length));
+  request_.head = in_.bytes().substr(0, head_size_);
   request_.received_s = system_clock().steady_s();
   close_after_ = !head_.keep_alive;
   state_ = State::kHandling;

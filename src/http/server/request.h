@@ -11,6 +11,10 @@
 #include <utility>
 #include <vector>
 
+namespace slackline {
+struct Requester;
+}
+
 namespace slackline::http {
 
 // Decoded; a duplicate key was refused before.
@@ -28,8 +32,11 @@ struct Request {
   std::string_view authorization;
   std::string_view peer;  // the client's address, or "CN=" and its certificate's common name
   // The common name in the client's certificate, which was verified; empty without mutual TLS. It
-  // is the only identity: no header is ever believed (F42).
+  // is the only identity: no header is believed (F42), but those of the API server's front proxy.
   std::string_view tls_peer;
+  std::string_view head;  // as sent, for field_values(); for the handler alone
+  // For whom the API server's front proxy asks (routes/visible_routes.h); null on every other way.
+  const Requester* caller = nullptr;
   // When it was complete, on the steady clock: it may have waited for a thread since.
   std::optional<double> received_s;
 };

@@ -7,6 +7,8 @@
 #include <boost/beast/core/string.hpp>
 #include <boost/beast/http/basic_parser.hpp>
 
+#include "slackline/base/text.h"
+
 namespace slackline::http {
 namespace {
 
@@ -183,6 +185,22 @@ Refusal parse_head(std::string_view head, std::size_t max_fields, RequestHead& o
   // HTTP/1.0 keeps alive only on a header of its own: simply closing is always right.
   out.keep_alive = parser.keep_alive() && parser.is_http_1_1();
   return {};
+}
+
+std::vector<std::string> field_values(std::string_view head, std::string_view name) {
+  std::vector<std::string> values;
+  head.remove_prefix(std::min(head.size(), empty_line(head)));
+  for (std::size_t end = head.find("\r\n"); end != std::string_view::npos;
+       end = head.find("\r\n")) {
+    const std::string_view line = head.substr(0, end);
+    head.remove_prefix(end + 2);
+    const std::size_t colon = line.find(':');
+    if (colon == std::string_view::npos ||
+        !beast::iequals(beast_view(line.substr(0, colon)), beast_view(name)))
+      continue;
+    values.emplace_back(trim(line.substr(colon + 1)));
+  }
+  return values;
 }
 
 }  // namespace slackline::http

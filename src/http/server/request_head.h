@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace slackline::http {
 
@@ -42,5 +43,8 @@ Refusal check_start(std::string_view bytes);
 
 // head: all of it, with the empty line.
 Refusal parse_head(std::string_view head, std::size_t max_fields, RequestHead& out);
+
+// The values of a field of a head that was parsed, in their order, whatever case it is written in.
+std::vector<std::string> field_values(std::string_view head, std::string_view name);
 
 }  // namespace slackline::http

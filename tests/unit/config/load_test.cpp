@@ -223,6 +223,18 @@ TEST(LoadTest, TheWebhookIsConfigured) {
                   "webhook.serviceAccount: is \"slackline\"; it must be NAMESPACE/NAME")));
 }
 
+TEST(LoadTest, TheAggregatedApiServesTheWebhooksCertificate) {
+  EXPECT_EQ(Configuration().listeners.visibility.address, "") << "off";
+  const Loaded loaded =
+      parse("listeners: {webhook: {address: ':10250'}, visibility: {address: ':10251'}}\n");
+  EXPECT_THAT(loaded.findings, IsEmpty());
+  EXPECT_EQ(loaded.configuration.listeners.visibility.address, ":10251");
+  EXPECT_THAT(problems("listeners: {visibility: {address: ':10251'}}\n"),
+              ElementsAre(HasSubstr("without one of listeners.webhook")));
+  EXPECT_THAT(problems("listeners: {webhook: {address: ':1'}, visibility: {address: ':1'}}\n"),
+              ElementsAre(HasSubstr("listeners.visibility")));
+}
+
 TEST(LoadTest, RestForPeopleMakesItsOwnCertificateAndTheProxysIsPlain) {
   const Configuration defaults;
   EXPECT_EQ(defaults.listeners.remote_api.address, "");

@@ -103,6 +103,15 @@ TEST(RequestHead, CountsFields) {
   EXPECT_EQ(status_of(head + "\r\n"), 431);
 }
 
+TEST(RequestHead, FindsTheValuesOfAField) {
+  const std::string head =
+      "GET /a?x-b: 0 HTTP/1.1\r\nHost: h\r\nX-B:1\r\nX-BC: 2\r\nx-b: a: b \r\n\r\nX-B: body\r\n";
+  const std::string_view whole = std::string_view(head).substr(0, find_head_end(head, 0));
+  EXPECT_EQ(field_values(whole, "x-b"), (std::vector<std::string>{"1", "a: b"}));
+  EXPECT_TRUE(field_values(whole, "X-C").empty());
+  EXPECT_TRUE(field_values("", "X-B").empty());
+}
+
 TEST(RequestHead, FindsItsEndAcrossPieces) {
   const std::string bytes = "GET / HTTP/1.1\r\nHost: h\r\n\r\nrest";
   for (std::size_t seen = 0; seen <= 27; ++seen)
