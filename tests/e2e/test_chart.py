@@ -57,6 +57,7 @@ certificates:
   source: given
   given: {extender: own-extender, webhook: own-webhook, api: own-api, client: own-client, caBundle: Q0E=}
 """
+VISIBLE = "visibility: {enabled: true}\n"
 CERT_MANAGER = "certificates: {source: cert-manager, issuer: {name: corporate}}"
 OPERATORS = r"apiVersion: (cert-manager.io|monitoring.coreos.com)/v1\n"  # of kinds that this API server does not know
 BESIDE = "kubeScheduler: {form: beside}\n"
@@ -64,7 +65,7 @@ BESIDE_GIVEN = BESIDE + GIVEN
 GIVEN = re.sub("(extender|client): own-[a-z]+, ", "", GIVEN)
 RENDERINGS = {
     "default": "", "full": FULL, "given": GIVEN, "cert-manager": CERT_MANAGER, "beside": BESIDE, "beside-given": BESIDE_GIVEN,
-    "beside-cert-manager": BESIDE + CERT_MANAGER,
+    "beside-cert-manager": BESIDE + CERT_MANAGER, "visibility": VISIBLE,
 }  # fmt: skip
 # Files that are not on this machine.
 FINDINGS = {"given": 4, "cert-manager": 4, "beside-given": 7, "beside-cert-manager": 7}
@@ -112,6 +113,9 @@ class ChartTest(unittest.TestCase):
             "config.listeners.webhook.address=:8443": "config/listeners/webhook/address",
             "webhook.port=443": "webhook/port",
             "webhook.port=8183": "webhook/port",
+            "visibility.port=8181": "visibility/port",
+            "visibility.enabled=maybe": "visibility/enabled",
+            "config.listeners.visibility.address=:8443": "config/listeners/visibility/address",
             "podMonitor.interval=often": "podMonitor/interval",
             "prometheusRule.runbooks=wiki": "prometheusRule/runbooks",
             "dashboards.enabled=maybe": "dashboards/enabled",
@@ -224,6 +228,33 @@ class ChartTest(unittest.TestCase):
             self.assertIn("folder: gpus\n", document)
             (inside,) = re.findall(rf"  {board.name}: \|\n((?:    .*\n)+)", document)
             self.assertEqual(json.loads(inside), json.loads(board.read_text()))
+
+    def test_the_aggregated_api_is_there_if_it_is_asked_for(self):
+        self.assertNotIn("visibility", rendered(), "off by default")
+        text = rendered(VISIBLE + "webhook: {port: 9443}", "gpus")
+        self.assertNotIn("slackline-system", text)
+        service = chapter(text, "APIService", "v1.visibility.slackline.dev")
+        self.assertIn("name: slackline-webhook\n    namespace: gpus\n    port: 10251\n", service)
+        self.assertNotRegex(service, "caBundle|insecure", "Slackline fills it in")
+        self.assertIn("port: 10251\n      targetPort: visibility\n", chapter(text, "Service", "slackline-webhook"))
+        self.assertIn("name: visibility, containerPort: 10251}", chapter(text, "StatefulSet", "slackline"))
+        self.assertRegex(chapter(text, "ConfigMap", "slackline"), r"visibility:\n *address: :10251\n")
+        self.assertIn("port: 10251,", chapter(text, "NetworkPolicy", "slackline"))
+        self.assertIn(
+            "name: extension-apiserver-authentication-reader\n", chapter(text, "RoleBinding", "slackline-visibility")
+        )
+        role = chapter(text, "ClusterRole", "slackline-visibility")
+        self.assertIn("resourceNames: [v1.visibility.slackline.dev]\n    verbs: [get, patch]\n", role)
+        for values, said in (
+            (GIVEN, "caBundle: Q0E="),
+            (CERT_MANAGER, "inject-ca-from: slackline-system/slackline-webhook"),
+        ):
+            text = rendered(VISIBLE + values)
+            self.assertIn(said, chapter(text, "APIService", "v1.visibility.slackline.dev"))
+            self.assertNotIn("apiservices", text, "there is nothing to patch")
+        status, said = helm("template", "slackline", CHART, "--set", TAG, values=VISIBLE + "webhook: {port: 10251}")
+        self.assertNotEqual(status, 0)
+        self.assertIn("visibility.port is webhook.port", said)
 
     def test_certificates_of_others_reach_both_ends(self):
         for values, secrets in (
@@ -486,7 +517,8 @@ class HelmTest(unittest.TestCase):
                 ours = [each for each in documents if not re.search(OPERATORS, each)]
                 said = self.cluster.kubectl(
                     "create", "--dry-run=server", "--validate=strict", "-f", "-",
-                    input="---\n".join(ours).replace("\n  name: ", "\n  name: tried-"),
+                    # The name of an APIService is that of its version.
+                    input=re.sub(r"\n  name: (?!v1\.)", "\n  name: tried-", "---\n".join(ours)),
                 )  # fmt: skip
                 self.assertIn("statefulset.apps/tried-slackline created (server dry run)", said)
 

@@ -106,6 +106,12 @@ listeners:
   extender: {address: "{{ if eq .Values.kubeScheduler.form "pod" }}127.0.0.1{{ end }}:8181"}
   webhook: {address: ":{{ .Values.webhook.port }}"}
   metrics: {address: ":8182"}
+  {{- if .Values.visibility.enabled }}
+  {{- if eq (int .Values.visibility.port) (int .Values.webhook.port) }}
+  {{- fail "visibility.port is webhook.port: give each a port of its own" }}
+  {{- end }}
+  visibility: {address: ":{{ .Values.visibility.port }}"}
+  {{- end }}
   remoteApi: {address: ":8183"}
 planner: {giveBack: true}
 {{- if eq .Values.kubeScheduler.form "pod" }}
