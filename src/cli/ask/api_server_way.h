@@ -1,4 +1,6 @@
-// The way to a daemon through the API server's proxy of a Service: a kubeconfig is all it takes.
+// The way to a daemon through the API server: a kubeconfig is all it takes. The aggregated API
+// visibility.slackline.dev/v1 where the cluster has it, else the API server's proxy of a Service,
+// through which the daemon can only be read.
 #pragma once
 
 #include <string>
@@ -20,6 +22,7 @@ struct ApiServerWay {
   std::string as_uid{};
   std::vector<std::string> as_groups{};
   double timeout_s = 10;
+  bool service_named = false;  // then that one is asked, whatever else there is
 };
 
 // Reads the kubeconfig; asks nothing yet.

@@ -1,5 +1,5 @@
 // The flags of a command that asks a daemon. Called as `kubectl slackline`, kubectl's own are among
-// them, with kubectl's meaning, and without --server the API server's proxy is asked.
+// them, with kubectl's meaning, and without --server the API server is asked.
 #include <array>
 #include <memory>
 #include <string>
@@ -92,15 +92,6 @@ void check_flags(const CLI::App& command, const KubectlFlags& flags) {
     throw CLI::ValidationError("--as-group and --as-uid", "they need --as, the user");
 }
 
-client::Way reading_only(client::Way way) {
-  return [way = std::move(way)](const client::Asked& asked) -> Result<client::Page> {
-    if (asked.method == "GET") return way(asked);
-    return fail(ErrorCode::kInvalidArgument,
-                "through the API server's service proxy the daemon can only be read: name a "
-                "listener of the daemon with --server, or in SLACKLINE_SERVER");
-  };
-}
-
 // The token is the one that was given or, over https, the kubeconfig's.
 Status take_token(const KubectlFlags& flags, client::ClientOptions& server) {
   if (!server.token.empty() || !server.url.starts_with("https://")) return {};
@@ -124,8 +115,8 @@ Status find_way(const CLI::App& command, KubectlFlags& flags, client::ClientOpti
   else if (!given(command, "--namespace") && command.get_option_no_throw("--namespace") != nullptr)
     ns = endpoint && !endpoint->ns.empty() ? endpoint->ns : "default";
   if (!server.url.empty()) return take_token(flags, server);
-  SLACKLINE_ASSIGN(client::Way way, way_through_api_server(flags.way));
-  server.way = reading_only(std::move(way));
+  flags.way.service_named = given(command, "--service");
+  SLACKLINE_ASSIGN(server.way, way_through_api_server(flags.way));
   return {};
 }
 
@@ -155,7 +146,7 @@ void add_daemon_options(CLI::App& command, client::ClientOptions& server, std::s
   if (!is_plugin()) return;
   server.url.clear();
   command.get_option("--server")
-      ->description("A REST listener of the daemon; without it the API server's proxy is asked")
+      ->description("A REST listener of the daemon; without it the API server is asked")
       ->default_str("");
   const auto flags = std::make_shared<KubectlFlags>();
   add_flags(command, *flags);

@@ -15,6 +15,7 @@
 #include "cluster/api/kubeconfig.h"
 #include "http/routes/api_routes.h"
 #include "http/routes/gateway_routes.h"
+#include "http/routes/visible_paths.h"
 #include "http/server/server.h"
 #include "obs/metrics.h"
 #include "slackline/base/clock.h"
@@ -36,7 +37,9 @@ struct PageOptions {
 
 Result<http::Forward> through_the_api_server(const PageOptions& options) {
   SLACKLINE_ASSIGN(const client::Way way,
-                   way_through_api_server({.access = options.kube, .service = options.service}));
+                   way_through_api_server({.access = options.kube,
+                                           .service = options.service,
+                                           .service_named = options.service != kViewService}));
   return http::Forward([way](const http::Onward& asked) -> Result<std::string> {
     SLACKLINE_ASSIGN(client::Page answer,
                      way({asked.method, asked.target, "application/json, text/plain", asked.body}));
@@ -91,8 +94,9 @@ std::string new_secret() {
 
 // Who may view one namespace only may not ask about the cluster: the page asks for its name.
 bool may_view_less(const PageOptions& options, const Error& refusal) {
-  return options.direct && refusal.code == ErrorCode::kForbidden &&
-         refusal.message.ends_with("(HTTP 403)");
+  if (refusal.code != ErrorCode::kForbidden) return false;
+  return options.direct ? refusal.message.ends_with("(HTTP 403)")
+                        : refusal.message.find(http::kVisibilityGroup) != std::string::npos;
 }
 
 Status serve_page(const PageOptions& options) {
@@ -137,7 +141,7 @@ void add_page(CLI::App& app, int& exit_code) {
   add_server_options(*command, options->server);
   options->server.url.clear();
   command->get_option("--server")
-      ->description("A REST listener of the daemon; without it the API server's proxy is asked")
+      ->description("A REST listener of the daemon; without it the API server is asked")
       ->default_str("");
   command->add_option("--kubeconfig", options->kube.kubeconfig,
                       "Kubeconfig; without one $KUBECONFIG or ~/.kube/config");
