@@ -110,13 +110,14 @@ class ControlPlane:
     """One running cluster. Not thread-safe; `request` and what reads through it is."""
 
     def __init__(self, directory=None, keep=False, say=lambda line: None, kubelets=True,
-                 shows_certificate=False):  # fmt: skip
+                 shows_certificate=False, aggregates=False):  # fmt: skip
         """`keep` leaves the processes running at the end; `say` hears each step of the start.
 
         Without `kubelets` there is no KWOK: nodes stay as they were written (support/objects.py,
         gpu_node(ready=True)), and bound pods do not start. For thousands of nodes.
 
-        With `shows_certificate` the API server presents one to the webhooks that it calls.
+        With `shows_certificate` the API server presents one to the webhooks that it calls; with
+        `aggregates` one to APIs behind it, as every installer sets it up.
         """
         if not (BINARIES / "stamp").exists():
             raise AssertionError("the control plane is not built: run scripts/build-controlplane")
@@ -127,6 +128,7 @@ class ControlPlane:
         self._say = say
         self._kubelets = kubelets
         self._shows_certificate = shows_certificate
+        self._aggregates = aggregates
         self._scratch = directory is None
         self._audit_log = self.directory / "audit.log"
         atexit.register(self.close)
@@ -442,8 +444,19 @@ class ControlPlane:
             "--enable-admission-plugins=ExtendedResourceToleration",  # as GKE, EKS and AKS have it
             *([] if self._kubelets else ["--disable-admission-plugins=TaintNodesByCondition"]),
             *(self._webhook_client() if self._shows_certificate else []),
+            *(self._front_proxy() if self._aggregates else []),
         )  # fmt: skip
         self._wait_healthy("kube-apiserver", self.port, "/readyz", timeout=60)
+
+    def _front_proxy(self):
+        self.pki.add_front_proxy()
+        return [
+            f"--requestheader-client-ca-file={self.pki.crt('front-proxy-ca')}",
+            "--requestheader-allowed-names=front-proxy-client", "--requestheader-username-headers=X-Remote-User",
+            "--requestheader-group-headers=X-Remote-Group", "--requestheader-extra-headers-prefix=X-Remote-Extra-",
+            f"--proxy-client-cert-file={self.pki.crt('front-proxy')}",
+            f"--proxy-client-key-file={self.pki.key('front-proxy')}",
+        ]  # fmt: skip
 
     def _webhook_client(self):
         """As docs/OPERATIONS.md says it ("Its callers"), for every webhook."""

@@ -22,17 +22,18 @@ class Pki:
     def __init__(self, directory):
         self.directory = pathlib.Path(directory)
         self.directory.mkdir(parents=True, exist_ok=True)
-        self._openssl(
-            "req", "-x509", *_NEW_KEY, "-subj", "/CN=slackline-test-ca",
-            "-addext", "keyUsage=critical,keyCertSign,cRLSign",
-            "-keyout", self.key("ca"), "-out", self.crt("ca"),
-        )  # fmt: skip
+        self._authority("ca", "/CN=slackline-test-ca")
         for name, alternatives in _SERVERS.items():
             self._issue(name, f"/CN={name}", "serverAuth", alternatives)
         for name, subject in _CLIENTS.items():
             self._issue(name, subject, "clientAuth")
         self._openssl("genrsa", "-out", self.key("sa"), "2048")
         self._openssl("rsa", "-in", self.key("sa"), "-pubout", "-out", self.directory / "sa.pub")
+
+    def add_front_proxy(self):
+        """`front-proxy`, by which the API server's aggregation layer is known, of an authority of its own."""
+        self._authority("front-proxy-ca", "/CN=front-proxy-ca")
+        self._issue("front-proxy", "/CN=front-proxy-client", "clientAuth", authority="front-proxy-ca")
 
     def crt(self, name):
         return self.directory / f"{name}.crt"
@@ -84,14 +85,20 @@ current-context: test
             [f"client-certificate: {self.crt(client)}", f"client-key: {self.key(client)}"],
         )
 
-    def _issue(self, name, subject, usage, alternatives=None):
+    def _authority(self, name, subject):
+        self._openssl(
+            "req", "-x509", *_NEW_KEY, "-subj", subject, "-addext", "keyUsage=critical,keyCertSign,cRLSign",
+            "-keyout", self.key(name), "-out", self.crt(name),
+        )  # fmt: skip
+
+    def _issue(self, name, subject, usage, alternatives=None, authority="ca"):
         extensions = [f"extendedKeyUsage={usage}", "basicConstraints=critical,CA:FALSE"]
         if alternatives:
             extensions.append(f"subjectAltName={alternatives}")
         arguments = [each for line in extensions for each in ("-addext", line)]
         self._openssl(
             "req", "-x509", *_NEW_KEY, "-subj", subject, *arguments,
-            "-CA", self.crt("ca"), "-CAkey", self.key("ca"),
+            "-CA", self.crt(authority), "-CAkey", self.key(authority),
             "-keyout", self.key(name), "-out", self.crt(name),
         )  # fmt: skip
 
