@@ -145,7 +145,7 @@ class GangsTest(QueuedCase):
         """The gang needs both nodes, and its pods keep off whatever is called noisy."""
         noisy = self.member("noisy", self.owner("RayCluster", "other"), gpus=0)
         noisy["metadata"]["labels"]["app"] = "noisy"
-        noisy["spec"]["nodeName"] = "node-0"
+        noisy["spec"]["nodeName"] = "k80-0"
         self.apply(noisy)
         owner = self.owner("PyTorchJob", "quiet")
         workers = [self.member(f"quiet-worker-{number}", owner) for number in range(2)]
@@ -156,11 +156,11 @@ class GangsTest(QueuedCase):
         self.apply(*workers)
 
         def refused():
-            why = json.loads(self.daemon.get(f"/v1/tasks/{TEAM}/quiet/explain?node=node-0")[1])
+            why = json.loads(self.daemon.get(f"/v1/tasks/{TEAM}/quiet/explain?node=k80-0")[1])
             found = [each for each in why.get("blockers", []) if each["reason"] == "NotBound"]
-            return found and "node-0 (again" in found[0].get("detail", "") and why
+            return found and "k80-0 (again" in found[0].get("detail", "") and why
 
-        why = self.cluster.wait(refused, 90, "node-0 to be refused")
+        why = self.cluster.wait(refused, 90, "k80-0 to be refused")
         self.assertEqual(why["nodeConstraint"]["constraint"], "RefusedByScheduler")
         self.assertIn("anti-affinity", why["nodeConstraint"]["detail"])
         self.assertEqual(self.rows()["quiet"]["state"], "starting")

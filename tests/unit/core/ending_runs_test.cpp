@@ -73,21 +73,15 @@ TEST_F(EndingRunsTest, ARunEndsWithTheTimeOfItsJob) {
             std::vector<double>{1100});
 }
 
-TEST_F(EndingRunsTest, ARunIsOverOnceItsPodsHaveSucceeded) {
-  const auto pod = [](const char* name) {
-    return a_pod(name).of_job("over").gpus(2).managed().on("n1").started(500);
+TEST_F(EndingRunsTest, ARunIsOverOnceItsPodsAreGoneWithoutALoss) {
+  const auto job = a_job("over").gpus(2).managed().planned({"n1"});
+  const auto seen = [&](double last_progress_s) {
+    return a_cluster().with(job).sighted(test::job_uid("over"), 10, last_progress_s);
   };
-  const auto job = a_job("over").of(2).gang().gpus(2).managed().planned({"n1", "n1"});
-  EXPECT_EQ(ends(a_cluster()
-                     .with(job)
-                     .with(pod("over-0").phase(PodPhase::kSucceeded))
-                     .with(pod("over-1").phase(PodPhase::kSucceeded))),
-            std::vector<double>{});
-  EXPECT_EQ(
-      ends(
-          a_cluster().with(job).with(pod("over-0").phase(PodPhase::kSucceeded)).with(pod("over-1")))
-          .size(),
-      1U);
+  EXPECT_EQ(ends(seen(20)).size(), 0U);
+  EXPECT_EQ(ends(seen(10)).size(), 1U) << "its pods are still to come";
+  EXPECT_EQ(ends(seen(20).with(a_pod("over-0").of_job("over").gpus(2).managed().on("n1"))).size(),
+            1U);
 }
 
 TEST_F(EndingRunsTest, WhatShouldBeGoneAndIsNotGoesOnForAWhile) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "slackline/base/saturating.h"
@@ -128,16 +127,9 @@ bool has_planned_pods(const QueueTask& task) {
 
 bool all_have_succeeded(const ClusterSnapshot& snapshot, const QueueTask& task) {
   if (!task.job || !task.plan || !task.bound.empty() || !task.pods.empty()) return false;
-  const std::set<NodeName> nodes(task.plan->nodes.begin(), task.plan->nodes.end());
-  std::int64_t succeeded = 0;
-  for (const NodeName& name : nodes) {
-    const auto node = snapshot.find_node(name.str());
-    if (!node) return false;
-    for (const PodPtr& pod : snapshot.node(*node).pods)
-      if (pod->owner && pod->owner->uid == task.job->uid && pod->phase == PodPhase::kSucceeded)
-        ++succeeded;
-  }
-  return succeeded > 0 && succeeded >= task.job->wanted_pods();
+  const PlanSighting* seen = snapshot.sighting_of(task.job->uid);
+  return seen != nullptr && seen->value_hash == task.plan->value_hash && !seen->lost_s &&
+         seen->last_progress_s > seen->first_seen_s;
 }
 
 bool runs_as_planned(const QueueTask& task) {
