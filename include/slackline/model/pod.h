@@ -224,7 +224,7 @@ struct Job {
   bool kueue = false;            // Kueue queues it, or another controller runs it (managedBy)
   bool holds_pods = false;       // the template has scheduling gates, or a scheduling group
   bool finished = false;         // Complete or Failed condition
-  bool deleting = false;         // or its last pods end: its controller makes no more of them
+  bool deleting = false;         // deletionTimestamp is set: its controller makes no more pods
   bool resumed = false;          // it was suspended once, if only at its creation, and is no longer
   std::int64_t active = 0;
   // Pods that still end, where none is made before that (podReplacementPolicy: Failed); else 0.

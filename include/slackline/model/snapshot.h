@@ -37,7 +37,7 @@ struct PlanSighting {
   std::uint64_t value_hash = 0;
   double first_seen_s = 0;
   double last_progress_s = 0;
-  // When a member on a node last ended without success: its replacement gets its place.
+  // When a member last ended without success, or was deleted: its replacement gets its place.
   std::optional<double> lost_s{};
 };
 using Sightings = std::unordered_map<Uid, PlanSighting>;  // by uid of the object with the plan

@@ -226,9 +226,10 @@ void Cache::forget_pod(const ObjectKey& key) {
 // It was deleted before its end.
 void Cache::lose_pod(const ObjectKey& key, News& news) {
   const auto at = pods_.find(key);
-  if (at != pods_.end() && at->second.pod->bound()) {
+  if (at == pods_.end()) return;
+  note_loss(*at->second.pod);
+  if (at->second.pod->bound()) {
     news.ended_pods.push_back(at->second.pod);
-    note_loss(*at->second.pod);
     note_displaced(at->second.pod);
   }
   forget_pod(key);

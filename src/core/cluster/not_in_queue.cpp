@@ -46,7 +46,7 @@ std::string nodes_of(const ClusterSnapshot& snapshot, const Job& job) {
 
 std::string why(const ClusterSnapshot& snapshot, const Job& job) {
   if (job.finished) return "has ended: see slackline history";
-  if (job.deleting) return "is being deleted, or has ended but for the last of its pods";
+  if (job.deleting) return "is being deleted";
   if (!job.problems.empty()) return "cannot be read: " + job.problems.front();
   if (!job.pod_requests.wants_gpus()) return "asks for no GPU of the resources in managedResources";
   if (std::string devices = served_by_devices(snapshot, job.pod_requests); !devices.empty())

@@ -439,9 +439,7 @@ Job read_job(JsonView json, const GpuCatalog& catalog) {
   job.suspended_by_us = annotations[contract::kSuspendedBy].text() == contract::kSuspendedByUs;
   job.managed = pod_template["metadata"]["labels"][kManagedLabel].text() == "true";
   job.halted = has_condition(conditions, "Suspended", "True");
-  job.deleting = metadata["deletionTimestamp"].present() ||
-                 has_condition(conditions, "FailureTarget", "True") ||
-                 has_condition(conditions, "SuccessCriteriaMet", "True");
+  job.deleting = metadata["deletionTimestamp"].present();
   const std::string_view manager = spec["managedBy"].text();
   job.kueue = metadata["labels"][kKueueQueueLabel].present() ||
               (!manager.empty() && manager != "kubernetes.io/job-controller");

@@ -240,6 +240,11 @@ TEST_F(CacheTest, AMemberThatFailedOrWasDeletedIsALossAndOneThatSucceededIsNone)
   clock_.advance(10);
   cache_.remove(member("train-2"));
   EXPECT_EQ(lost_s(), clock_.steady_s());
+  clock_.advance(10);
+  const Pod waits = a_pod("train-3").of_job("train").gpus(1).gated().build();
+  cache_.upsert(waits);
+  cache_.remove(waits);
+  EXPECT_EQ(lost_s(), clock_.steady_s()) << "it had no node yet, and has a place";
 }
 
 TEST_F(CacheTest, IsEmptyAndUnsyncedUntilNodesPodsAndJobsAreListed) {

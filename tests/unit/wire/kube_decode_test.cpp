@@ -366,16 +366,6 @@ TEST(KubeDecode, AJobIsFinishedByItsConditions) {
                     .finished);
 }
 
-TEST(KubeDecode, AJobWhoseLastPodsEndMakesNoMore) {
-  for (const char* type : {"FailureTarget", "SuccessCriteriaMet"}) {
-    const auto job = decoded<Job>(KubeKind::kJob, R"({"metadata":{"name":"j"},
-        "status":{"conditions":[{"type":")" + std::string(type) +
-                                                      R"(","status":"True"}]}})");
-    EXPECT_TRUE(job.deleting);
-    EXPECT_FALSE(job.finished);
-  }
-}
-
 TEST(KubeDecode, NothingTakesThePlaceOfAnIndexThatFailedForGood) {
   const auto ended = [](const std::string& indexes) {
     return decoded<Job>(KubeKind::kJob, R"({"metadata":{"name":"j"},
