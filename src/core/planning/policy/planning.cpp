@@ -121,9 +121,9 @@ Planning serve_owners_first(PlanState& state, Planning asked, const Policy& poli
     Planning planning = asked;
     if (!first.empty()) ask_back(planning, policy, first);
     policy.rule->serve(planning);
-    std::vector<TaskIndex> pushed = pushed_out(planning, policy, owners);
+    const std::vector<TaskIndex> pushed = pushed_out(planning, policy, owners);
     if (pushed.empty() || first.size() == owners.size()) return planning;
-    first = first.empty() ? std::move(pushed) : owners;
+    first = first.empty() ? pushed : owners;
     state = before;
   }
 }
