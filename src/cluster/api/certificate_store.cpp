@@ -33,7 +33,7 @@ class KubeCertificateStore final : public CertificateStore {
   Status publish(const std::string& authorities) override {
     SLACKLINE_TRY(tell_people(authorities));
     // Neither waits for the other to be there.
-    const Status aggregator = tell_aggregator(authorities);
+    Status aggregator = tell_aggregator(authorities);
     SLACKLINE_TRY(tell_webhooks(authorities));
     return aggregator;
   }
