@@ -374,7 +374,6 @@ class QueueMaker {
     for (TaskIndex t = 0; t < queue_.tasks_.size(); ++t) {
       const QueueTask& task = queue_.tasks_[t];
       const PlacementMenu& menu = *(*queue_.table_)[t].menu;
-      if (task.plan && all_have_succeeded(snapshot_, task)) continue;
       if (task.plan)
         runs_[t] = planned_run(snapshot_, task, menu, queue_.pools_);
       else if (const PreemptionNote::GoesOn* on = kept_place(task))

@@ -73,17 +73,6 @@ TEST_F(EndingRunsTest, ARunEndsWithTheTimeOfItsJob) {
             std::vector<double>{1100});
 }
 
-TEST_F(EndingRunsTest, ARunIsOverOnceItsPodsAreGoneWithoutALoss) {
-  const auto job = a_job("over").gpus(2).managed().planned({"n1"});
-  const auto seen = [&](double last_progress_s) {
-    return a_cluster().with(job).sighted(test::job_uid("over"), 10, last_progress_s);
-  };
-  EXPECT_EQ(ends(seen(20)).size(), 0U);
-  EXPECT_EQ(ends(seen(10)).size(), 1U) << "its pods are still to come";
-  EXPECT_EQ(ends(seen(20).with(a_pod("over-0").of_job("over").gpus(2).managed().on("n1"))).size(),
-            1U);
-}
-
 TEST_F(EndingRunsTest, WhatShouldBeGoneAndIsNotGoesOnForAWhile) {
   const auto found = ends(a_cluster().with(a_pod_that_ends("stuck").gone_by(kSeenAt_s - 1)));
   ASSERT_EQ(found.size(), 1U);

@@ -27,9 +27,6 @@ std::optional<double> checkpoint_interval_s(const PlanNote* plan, const TaskInte
 
 // No pod that its plan names is missing. A Job that is made wider while it runs has more.
 bool has_planned_pods(const QueueTask& task);
-// Of a Job with a plan: its pods were seen, none is left, and none ended without success. Its run
-// is over, which the Job says only a second later.
-bool all_have_succeeded(const ClusterSnapshot& snapshot, const QueueTask& task);
 // As runs_whole, whether it has more pods or not.
 bool runs_as_planned(const QueueTask& task);
 

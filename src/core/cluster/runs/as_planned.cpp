@@ -125,13 +125,6 @@ bool has_planned_pods(const QueueTask& task) {
   return task.plan && task.bound.size() >= task.plan->nodes.size();
 }
 
-bool all_have_succeeded(const ClusterSnapshot& snapshot, const QueueTask& task) {
-  if (!task.job || !task.plan || !task.bound.empty() || !task.pods.empty()) return false;
-  const PlanSighting* seen = snapshot.sighting_of(task.job->uid);
-  return seen != nullptr && seen->value_hash == task.plan->value_hash && !seen->lost_s &&
-         seen->last_progress_s > seen->first_seen_s;
-}
-
 bool runs_as_planned(const QueueTask& task) {
   if (!task.job || !task.is_planned() || task.bound.empty() || task.disruption) return false;
   if (!task.pods.empty() && !has_planned_pods(task)) return false;
