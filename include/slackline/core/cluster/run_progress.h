@@ -21,8 +21,8 @@ inline constexpr double kMostSpeedup = 2;
 // `predicted_work_s`: of the whole task there; above 0, otherwise nothing is believed.
 void believe_progress(const ProgressNote& note, double predicted_work_s, Run& run);
 
-// Its pods are ending for good: it holds its GPUs until the last is gone, whatever it was to do.
-void believe_end(double gone_by_s, double now_s, double predicted_work_s, Run& run);
+// It holds its GPUs until then, whatever it was to do: its pods end for good, or its Job ends it.
+void believe_end(double end_s, double now_s, double predicted_work_s, Run& run);
 
 // The share of its work that a task has done, for people: as its Job told of the present run, or of
 // the last one where it waits; else what the last stop kept, and the elapsed share of the predicted

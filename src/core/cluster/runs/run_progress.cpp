@@ -4,11 +4,16 @@
 #include <cmath>
 
 namespace slackline::core {
+namespace {
+
+bool is_amount_of_work(double work_s) {
+  return work_s > 0 && std::isfinite(work_s);
+}
+
+}  // namespace
 
 void believe_progress(const ProgressNote& note, double predicted_work_s, Run& run) {
-  if (note.at_s < run.started_s || note.total <= 0 || !(predicted_work_s > 0) ||
-      !std::isfinite(predicted_work_s))
-    return;
+  if (note.at_s < run.started_s || note.total <= 0 || !is_amount_of_work(predicted_work_s)) return;
   const double most_done = kMostSpeedup * (note.at_s - run.started_s) / predicted_work_s;
   const double left = std::clamp(1 - note.done(), 0.0, 1.0);
   run.reported = ReportedWork{note.at_s, std::max(left, run.left - most_done)};
@@ -16,10 +21,11 @@ void believe_progress(const ProgressNote& note, double predicted_work_s, Run& ru
     run.observed_work_s = std::max(*shown_s, predicted_work_s / kMostSpeedup);
 }
 
-void believe_end(double gone_by_s, double now_s, double predicted_work_s, Run& run) {
+void believe_end(double end_s, double now_s, double predicted_work_s, Run& run) {
+  if (!is_amount_of_work(predicted_work_s)) return;
   run.observed_work_s = predicted_work_s;
-  run.predicted_end_s = gone_by_s;
-  run.reported = ReportedWork{now_s, std::max(0.0, gone_by_s - now_s) / predicted_work_s};
+  run.predicted_end_s = end_s;
+  run.reported = ReportedWork{now_s, std::max(0.0, end_s - now_s) / predicted_work_s};
 }
 
 std::optional<double> done_share(const Queue& queue, TaskIndex index, double now_s) {
