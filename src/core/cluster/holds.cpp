@@ -88,10 +88,7 @@ class HoldDeriver {
     if (plan == nullptr) return nullptr;
     if (jobs != nullptr && jobs->plan->id == plan->id) return jobs;
     const HoldIdentity identity = hold_identity(snapshot_, pod);
-    const bool of_job = owning_job(snapshot_, pod) != nullptr;
-    const std::string& owner = of_job                  ? pod.owner->uid.str()
-                               : identity.gang.empty() ? identity.task.str()
-                                                       : identity.gang;
+    const std::string& owner = identity.gang.empty() ? identity.task.str() : identity.gang;
     PlanGroup*& group = of_owner_[owner + "\n" + plan->id];
     if (group == nullptr) group = &new_group(*plan);
     return group;
@@ -255,6 +252,9 @@ HoldIdentity hold_identity(const Pod& pod, const Job* job) {
   // CronJob do.
   if (job != nullptr && job->owner && job->owner->kind != "CronJob")
     identity.task = job->owner->uid;
+  // One StatefulSet has the leaders of all groups of a LeaderWorkerSet, and one each group's workers.
+  if (const auto& made = pod.owner_gang; made && made->uid.empty())
+    identity.task = Uid(ObjectKey{pod.key.ns, made->name}.str());
   std::optional<std::string> gang;
   if (pod.intent) gang = pod.intent->gang;
   if (!gang && job != nullptr && job->intent) gang = job->intent->gang;

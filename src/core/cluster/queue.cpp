@@ -228,8 +228,7 @@ class QueueMaker {
           checkpoint_interval_s(task.plan.get(), *task.intent).value_or(kNever);
       if (task.plan) described.last_checkpoint_s = task.intent->last_checkpoint_s;
       described.preemptible = may_be_stopped(task);
-      const bool comes_back = task.kind == TaskKind::kPod && is_replaced(*task.member);
-      described.keeps_gpus = !rules_of(task).preemptible || !(task.job || comes_back);
+      described.keeps_gpus = !rules_of(task).preemptible || !(task.job || comes_back(task));
       described.can_give_back =
           options_.may_stop && spared_as_run(task, options_.stop_book) == Spared::kNo;
       if (task.plan) describe_notice(task, described);

@@ -361,7 +361,8 @@ class TaskFinder {
         if (!pod->plan || was_evicted(*pod)) continue;
         if (!pod->bound() && parts.kind == TaskKind::kJob && parts.job->deleting) continue;
         if (!running_plans_.insert(pod->key.ns + "/" + pod->plan->id).second) continue;
-        const bool gang = parts.kind == TaskKind::kGang && pod->plan->nodes.size() > 1;
+        const bool gang = parts.kind == TaskKind::kGang &&
+                          (pod->plan->nodes.size() > 1 || is_all_with_gpus(parts));
         QueueTask task =
             gang ? task_of({pod}, TaskKind::kGang, parts.key, parts.uid) : task_of_pod(pod);
         task.plan = pod->plan;
@@ -370,6 +371,12 @@ class TaskFinder {
         if (task.request.pods == 1 && pod->bound()) task.bound.swap(task.pods);
         found_.running.push_back(std::move(task));
       }
+  }
+
+  // Such as the worker of a launcher.
+  static bool is_all_with_gpus(const TaskParts& parts) {
+    return parts.gang && parts.gang->size.value_or(2) > 1 &&
+           parts.bound.size() + parts.unbound.size() == 1;
   }
 
   // Of a gang whose pods differ: on the node that each has, else on one that the plan still has for

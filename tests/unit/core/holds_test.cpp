@@ -191,6 +191,34 @@ TEST(Holds, OfALabelledGangWithThePlanOnEveryPodAreCountedOnce) {
   EXPECT_EQ(held(cluster, "b"), 4);
 }
 
+// The pods of a JobSet are of several Jobs, those of a group of a LeaderWorkerSet of two sets.
+TEST(Holds, OfAGangThatAControllerMakesAreCountedOnceWhoeverOwnsItsPods) {
+  const auto member = [](Pod pod, const OwnerGang& gang) {
+    pod.owner_gang = std::make_shared<const OwnerGang>(gang);
+    return pod;
+  };
+  const auto planned = [](const char* name) {
+    return a_pod(name).gpus(4).gated().planned({"a", "b"});
+  };
+  const OwnerGang set{"JobSet", "llm", Uid("JobSet:default/llm"), "0"};
+  const auto jobs = four_nodes()
+                        .with(a_job("llm-a").of(1).gpus(4).owned_by("JobSet", "llm"))
+                        .with(a_job("llm-b").of(1).gpus(4).owned_by("JobSet", "llm"))
+                        .add(member(planned("llm-a-0").of_job("llm-a").build(), set))
+                        .add(member(planned("llm-b-0").of_job("llm-b").build(), set))
+                        .build();
+  EXPECT_EQ(held(jobs, "a"), 4);
+  EXPECT_EQ(held(jobs, "b"), 4);
+  const OwnerGang group{"LeaderWorkerSet", "vllm-0", Uid(), ""};
+  const auto sets =
+      four_nodes()
+          .add(member(planned("vllm-0").owned_by("StatefulSet", "vllm").build(), group))
+          .add(member(planned("vllm-0-1").owned_by("StatefulSet", "vllm-0").build(), group))
+          .build();
+  EXPECT_EQ(held(sets, "a"), 4);
+  EXPECT_EQ(held(sets, "b"), 4);
+}
+
 TEST(Holds, OfAPodWithTheSamePlanAsItsJobAreCountedOnce) {
   const auto cluster = four_nodes()
                            .with(a_job("train").of(1).gpus(4).planned({"a", "b"}))

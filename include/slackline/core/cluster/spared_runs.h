@@ -11,7 +11,9 @@
 
 namespace slackline::core {
 
-// A planned pod by itself that comes back once it was evicted.
+// A pod that no others need, and that its controller makes again once it was evicted.
+bool comes_back(const QueueTask& task);
+// A planned one that runs.
 bool runs_alone(const QueueTask& task);
 
 // Whether a run could be stopped at all, whatever for: by what it is, and where it stands.

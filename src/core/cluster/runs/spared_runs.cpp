@@ -7,6 +7,13 @@
 namespace slackline::core {
 namespace {
 
+// Others are of no use without it, be it that it has a plan of its own: it came later than they, or in
+// the place of one of them.
+bool is_of_gang(const Pod& pod) {
+  if (pod.intent && pod.intent->gang) return pod.intent->gang_size.value_or(2) > 1;
+  return pod.owner_gang && pod.owner_gang->size.value_or(2) > 1;
+}
+
 // Of a planned run that is not whole.
 Spared starting_or_ending(const QueueTask& run) {
   const bool all_there = run.pods.empty() || has_planned_pods(run);
@@ -20,16 +27,21 @@ Spared spared_by_shape(const QueueTask& run) {
     if (run.job->is_calibration()) return Spared::kCalibration;
     return runs_as_planned(run) ? Spared::kNo : starting_or_ending(run);
   }
+  if (is_of_gang(*run.member)) return Spared::kGangOfPods;
   if (!is_replaced(*run.member)) return Spared::kNotReplaced;
   return runs_alone(run) ? Spared::kNo : starting_or_ending(run);
 }
 
 }  // namespace
 
+bool comes_back(const QueueTask& task) {
+  return task.kind == TaskKind::kPod && is_replaced(*task.member) && !is_of_gang(*task.member);
+}
+
 bool runs_alone(const QueueTask& task) {
   if (task.job || !task.is_planned() || task.bound.size() != 1) return false;
   const Pod& pod = *task.bound.front();
-  return is_replaced(pod) && !pod.deleting && !pod.terminal() && !pod.disruption;
+  return comes_back(task) && !pod.deleting && !pod.terminal() && !pod.disruption;
 }
 
 Spared spared_as_run(const QueueTask& run, const StopBook* book) {

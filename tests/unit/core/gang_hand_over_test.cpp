@@ -1,0 +1,99 @@
+// Gangs that controllers make, from the plan to their nodes, and what becomes of those that run.
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "slackline/core/cluster/spared_runs.h"
+#include "support/hand_over_world.h"
+
+namespace slackline::core {
+namespace {
+
+using test::a_node;
+using test::a_pod;
+
+// Every node has four GPUs, and so has every pod.
+class GangHandOverTest : public testing::Test {
+ protected:
+  void add_nodes(int count) {
+    for (int node = 1; node <= count; ++node)
+      world_.add(a_node("n" + std::to_string(node)).of("A100", 4));
+  }
+  void settle() {
+    world_.pass(3);  // a gang of unknown size is whole once no pod comes any more
+    ASSERT_TRUE(planner_.settle(world_));
+  }
+  void make(const std::string& name, const std::string& owner_kind, const std::string& owner,
+            const OwnerGang& gang) {
+    world_.add(a_pod(name).owned_by(owner_kind, owner).gpus(4).managed().gated().created(
+        world_.now_s()));
+    Pod& pod = world_.pods().at({"default", name});
+    pod.uid = Uid(name + "#" + std::to_string(++made_));
+    pod.owner_gang = std::make_shared<const OwnerGang>(gang);
+  }
+  // The leader is a pod of the set of all leaders, the workers are of a set of their own.
+  void make_group(const std::string& name, int size) {
+    const OwnerGang gang{"LeaderWorkerSet", name, Uid(), "", size};
+    make(name, "StatefulSet", "vllm", gang);
+    for (int worker = 1; worker < size; ++worker)
+      make(name + "-" + std::to_string(worker), "StatefulSet", name, gang);
+  }
+  std::set<NodeName> nodes() const {
+    std::set<NodeName> nodes;
+    for (const auto& [key, pod] : world_.pods())
+      if (pod.bound()) nodes.insert(pod.node);
+    return nodes;
+  }
+
+  test::HandOverWorld world_;
+  test::WorldPlanner planner_{1};
+  int made_ = 0;
+};
+
+TEST_F(GangHandOverTest, AGroupOfALeaderWorkerSetStartsOnNodesThatItFills) {
+  add_nodes(4);
+  make_group("vllm-0", 4);
+  settle();
+  EXPECT_EQ(nodes().size(), 4U);
+  EXPECT_EQ(world_.count_of<PlanPod>(), 4) << "where it was planned";
+}
+
+TEST_F(GangHandOverTest, GroupsOfALeaderWorkerSetHoldTheirNodesAgainstEachOther) {
+  add_nodes(4);
+  make_group("vllm-0", 2);
+  make_group("vllm-1", 2);
+  settle();
+  EXPECT_EQ(nodes().size(), 4U);
+  EXPECT_EQ(world_.count_of<PlanPod>(), 4);
+}
+
+// The controller would make the whole group again.
+TEST_F(GangHandOverTest, APodThatReplacesAMemberIsNotStoppedForOthers) {
+  add_nodes(2);
+  make_group("vllm-0", 2);
+  settle();
+  world_.pods().erase({"default", "vllm-0-1"});
+  make("vllm-0-1", "StatefulSet", "vllm-0", {"LeaderWorkerSet", "vllm-0", Uid(), "", 2});
+  settle();
+  ASSERT_EQ(nodes().size(), 2U);
+  world_.pass(3600);
+  const ClusterSnapshot now = world_.snapshot();
+  const Queue queue = planner_.queue(now, world_.now_s());
+  EXPECT_EQ(spared_runs(now, planner_.options(world_.now_s()), queue, *parse_policy("default")),
+            std::vector<Spared>(2, Spared::kGangOfPods));
+}
+
+TEST_F(GangHandOverTest, OfOnePodWithGpusKeepsItsName) {
+  add_nodes(1);
+  make("hpl-worker-0", "MPIJob", "hpl", {"MPIJob", "hpl", Uid("hpl-uid"), ""});
+  settle();
+  ASSERT_EQ(nodes().size(), 1U);
+  const Queue queue = planner_.queue(world_.snapshot(), world_.now_s());
+  ASSERT_EQ(queue.size(), 1U);
+  EXPECT_EQ(queue.task(0).kind, TaskKind::kGang);
+  EXPECT_EQ(queue.task(0).key.name, "hpl");
+  EXPECT_EQ(queue.task(0).bound.size(), 1U);
+}
+
+}  // namespace
+}  // namespace slackline::core
