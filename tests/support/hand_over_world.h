@@ -114,6 +114,15 @@ class HandOverWorld {
     sightings_[job_uid(job)].lost_s = now_s_;
   }
 
+  // The same of a pod without a Job; its controller replaces it.
+  void lose(const ObjectKey& key) {
+    const Pod lost = pods_.at(key);
+    pods_.erase(key);
+    for (const auto& [other, pod] : pods_)
+      if (lost.bound() && pod.bound() && pod.plan && lost.plan && pod.plan->id == lost.plan->id)
+        sightings_[pod.uid].lost_s = now_s_;
+  }
+
   ClusterSnapshot snapshot() const {
     ClusterSnapshot snapshot;
     snapshot.version = 1;

@@ -1,6 +1,7 @@
 #include "cluster/watch/cache.h"
 
 #include <algorithm>
+#include <set>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -422,9 +423,20 @@ void Cache::note_progress(const Pod& pod) {
   }
 }
 
+// Of a Job, and of the gang that carries the pod's plan.
 void Cache::note_loss(const Pod& pod) {
-  if (!pod.owner || !sightings_ || !sightings_->contains(pod.owner->uid)) return;
-  edit_sightings().at(pod.owner->uid).lost_s = clock_.steady_s();
+  const auto note = [&](const Uid& carrier) {
+    if (sightings_ && sightings_->contains(carrier))
+      edit_sightings().at(carrier).lost_s = clock_.steady_s();
+  };
+  if (pod.owner) note(pod.owner->uid);
+  if (!pod.plan || !pod.bound()) return;
+  const std::set<NodeName> names(pod.plan->nodes.begin(), pod.plan->nodes.end());
+  for (const NodeName& name : names)
+    if (const auto at = nodes_.find(name.str()); at != nodes_.end())
+      for (const PodPtr& other : at->second.state->pods)
+        if (other->uid != pod.uid && other->plan && other->plan->id == pod.plan->id)
+          note(other->uid);
 }
 
 void Cache::rebuild_nodes() {

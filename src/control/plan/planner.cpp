@@ -10,6 +10,7 @@
 #include "slackline/base/text.h"
 #include "slackline/core/cluster/disrupted_jobs.h"
 #include "slackline/core/cluster/growth.h"
+#include "slackline/core/cluster/holds.h"
 #include "slackline/core/cluster/queue_shares.h"
 #include "slackline/core/cluster/unreviewed.h"
 #include "slackline/core/handover/begin_growth.h"
@@ -212,6 +213,7 @@ void Planner::plan(const Actuator::Overlay& seen, double changed_s) {
                                       core::next_told_stop_s(snapshot, asked.now_wall_s),
                                       stop_book_->next_bar_ends_s(asked.now_wall_s)});
   next_plan_s_ = std::min(next_plan_s_, ended_s + due_wall_s - asked.now_wall_s);
+  next_plan_s_ = std::min(next_plan_s_, core::next_hold_ends_s(snapshot, ended_s));
   changed_s_.reset();
   meters_.planned(ended_s - began_s);
   meters_.show_queue(queue);

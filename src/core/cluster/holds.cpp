@@ -7,6 +7,7 @@
 
 #include "slackline/base/duration.h"
 #include "slackline/core/cluster/largest_first.h"
+#include "slackline/core/planning/gpu_types.h"
 
 namespace slackline::core {
 namespace {
@@ -41,6 +42,8 @@ struct PlanGroup {
   std::vector<const Pod*> waiting;     // unbound, not nominated; in the snapshot's order
   const Job* job = nullptr;            // whose pods may not all exist yet
   std::int64_t members = 0;            // live pods of that Job
+  std::int64_t gpus = 0;               // without a Job: of its live pods
+  const Pod* alone = nullptr;          // one of them, that runs and has seen others lost
 };
 
 // Groups stand in the order of the Jobs, then of the pods that brought a plan of their own. Nearly
@@ -59,7 +62,7 @@ class HoldDeriver {
     }
     for (const PodPtr& pod : snapshot_.unbound)
       if (!pod->deleting && !pod->terminal() && !pod->bound()) add_unbound(*pod);
-    if (!groups_.empty())
+    if (!groups_.empty() || any_losses())
       for (const NodeStatePtr& state : snapshot_.nodes)
         for (const PodPtr& pod : state->pods)
           add_bound(*pod);
@@ -101,6 +104,7 @@ class HoldDeriver {
     if (nominated) hold_nomination(pod, jobs);
     PlanGroup* mine = group_of(pod, jobs);
     if (mine == nullptr) return;
+    mine->gpus += pod.requests.gpu_total();
     if (nominated && !is_about_to_move(pod, *mine->plan))
       mine->taken.push_back(&pod.nominated_node);
     else
@@ -127,7 +131,17 @@ class HoldDeriver {
     PlanGroup* jobs = group_of_job(pod);
     if (jobs != nullptr && is_of_an_earlier_run(pod, *jobs->plan)) return;
     if (jobs != nullptr) ++jobs->members;
-    if (PlanGroup* mine = group_of(pod, jobs)) mine->taken.push_back(&pod.node);
+    PlanGroup* mine = group_of(pod, jobs);
+    if (mine == nullptr) return;
+    mine->taken.push_back(&pod.node);
+    mine->gpus += pod.requests.gpu_total();
+    if (mine->job == nullptr && seen_losses(snapshot_, pod) != nullptr) mine->alone = &pod;
+  }
+
+  bool any_losses() const {
+    return snapshot_.sightings &&
+           std::any_of(snapshot_.sightings->begin(), snapshot_.sightings->end(),
+                       [](const auto& entry) { return entry.second.lost_s.has_value(); });
   }
 
   void hold_nomination(const Pod& pod, const PlanGroup* jobs) {
@@ -156,7 +170,8 @@ class HoldDeriver {
                plan_expires_s(snapshot_, *pod, *group.plan)});
     }
     if (missing <= 0) return;
-    const Hold hold = missing_pod_hold(group);
+    const Hold hold =
+        group.job != nullptr ? missing_pod_hold(group) : lost_pod_hold(group, missing);
     for (std::int64_t i = 0; i < missing && next < left.size(); ++i)
       add(*left[next++], hold);
   }
@@ -174,9 +189,12 @@ class HoldDeriver {
     return left;
   }
 
-  // Members that the Job controller has not created yet.
+  // Members that their controller has not created yet.
   std::int64_t missing_pods(const PlanGroup& group) const {
-    if (group.job == nullptr) return 0;
+    if (group.job == nullptr) {
+      if (group.alone == nullptr) return 0;
+      return std::ssize(group.plan->nodes) - std::ssize(group.taken) - std::ssize(group.waiting);
+    }
     const std::int64_t wanted = group.job->wanted_pods();
     if (wanted <= group.members) return 0;
     if (awaits_replacements(*group.job)) return wanted - group.members;
@@ -213,6 +231,21 @@ class HoldDeriver {
                 plan_expires_s(snapshot_, group.job->uid, *group.plan)};
   }
 
+  // As one that runs, but for what the lost pods had of the plan's GPUs.
+  Hold lost_pod_hold(const PlanGroup& group, std::int64_t lost) const {
+    const Pod& runs = *group.alone;
+    HoldIdentity self = hold_identity(snapshot_, runs);
+    Hold hold{runs.requests,
+              runs.priority,
+              std::move(self.task),
+              std::move(self.gang),
+              Uid{},
+              seen_losses(snapshot_, runs)->lost_s.value() + kMadeAgainWithin_s};
+    hold.amount.set_gpus(primary_gpu_resource(runs.requests),
+                         std::max<std::int64_t>(0, group.plan->shape.gpus() - group.gpus) / lost);
+    return hold;
+  }
+
   void add(const NodeName& node, Hold hold) {
     const auto index = snapshot_.find_node(node.str());
     if (!index) return;
@@ -234,10 +267,25 @@ HoldTable derive_holds(const ClusterSnapshot& snapshot) {
   return HoldDeriver(snapshot).derive();
 }
 
+double next_hold_ends_s(const ClusterSnapshot& snapshot, double now_steady_s) {
+  double next_s = kNever;
+  for (const Hold& hold : snapshot.holds.all())
+    if (hold.expires_s > now_steady_s) next_s = std::min(next_s, hold.expires_s);
+  return next_s;
+}
+
 const PlanNote* live_plan(const ClusterSnapshot& snapshot, const Pod& pod, double now_steady_s) {
   const PlanNote* plan = standing_plan(snapshot, pod);
   if (plan == nullptr || plan_expires_s(snapshot, pod, *plan) <= now_steady_s) return nullptr;
   return plan;
+}
+
+const PlanSighting* seen_losses(const ClusterSnapshot& snapshot, const Pod& pod) {
+  if (!pod.plan || pod.plan->nodes.size() < 2 || !pod.bound() || pod.deleting || pod.terminal())
+    return nullptr;
+  const PlanSighting* seen = snapshot.sighting_of(pod.uid);
+  const bool of_plan = seen != nullptr && seen->value_hash == pod.plan->value_hash;
+  return of_plan && seen->lost_s ? seen : nullptr;
 }
 
 HoldIdentity hold_identity(const ClusterSnapshot& snapshot, const Pod& pod) {
@@ -252,7 +300,8 @@ HoldIdentity hold_identity(const Pod& pod, const Job* job) {
   // CronJob do.
   if (job != nullptr && job->owner && job->owner->kind != "CronJob")
     identity.task = job->owner->uid;
-  // One StatefulSet has the leaders of all groups of a LeaderWorkerSet, and one each group's workers.
+  // One StatefulSet has the leaders of all groups of a LeaderWorkerSet, and one each group's
+  // workers.
   if (const auto& made = pod.owner_gang; made && made->uid.empty())
     identity.task = Uid(ObjectKey{pod.key.ns, made->name}.str());
   std::optional<std::string> gang;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <set>
 
 #include "eligibility.h"
@@ -12,6 +13,7 @@
 #include "slackline/core/cluster/ending_pods.h"
 #include "slackline/core/cluster/largest_first.h"
 #include "slackline/core/cluster/pools.h"
+#include "slackline/core/cluster/predicates.h"
 #include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/planning/gpu_types.h"
 #include "slackline/core/planning/mixed_pods.h"
@@ -320,7 +322,27 @@ class TaskFinder {
       task.hindrance = Hindrance{reason::kGangIncomplete, format("{} pods so far", there)};
     } else if (const Pod* pod = without_a_node(parts.without_gpus)) {
       task.hindrance = Hindrance{reason::kNoNodeFits, pod->key.name};
+    } else if (!task.request.of_each.empty() && !any_type_for_all(task.pods)) {
+      task.hindrance = Hindrance{reason::kNoNodeFits, "no GPU type has nodes for all of its pods"};
     }
+  }
+
+  // A plan is of one type.
+  bool any_type_for_all(const std::vector<PodPtr>& pods) const {
+    std::map<std::string, PodPtr> unlike;
+    for (const PodPtr& pod : pods)
+      unlike.try_emplace(format("{} {}", pod->requests.gpu_total(), eligibility_key(*pod)), pod);
+    std::map<GpuType, std::size_t> could_run;  // how many of these on nodes of a type
+    for (const auto& [key, pod] : unlike) {
+      std::set<GpuType> types;
+      for (const NodeStatePtr& state : snapshot_.nodes)
+        if (is_usable(*state->node) && !misfit(*pod, *state->node))
+          types.insert(state->node->gpu_type);
+      for (const GpuType& type : types)
+        ++could_run[type];
+    }
+    return std::any_of(could_run.begin(), could_run.end(),
+                       [&](const auto& type) { return type.second == unlike.size(); });
   }
 
   // The workers are owned by a StatefulSet of the group's name.

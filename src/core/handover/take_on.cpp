@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "hand_over_placing.h"
+#include "slackline/core/cluster/holds.h"
 #include "slackline/core/cluster/predicates.h"
 #include "slackline/core/cluster/room.h"
 #include "slackline/core/cluster/task_catalog.h"
@@ -75,6 +76,71 @@ class Taker {
   RoomTable room_;  // what this turn's plans leave
 };
 
+// Pods that a controller has made in the places of members that were lost, while others of the gang
+// run: they get its plan.
+class Replacer {
+ public:
+  Replacer(const ClusterSnapshot& snapshot, double now_steady_s)
+      : snapshot_(snapshot), now_s_(now_steady_s) {}
+
+  std::vector<OwnWrite> writes() {
+    if (!any_losses()) return {};
+    const TaskCatalog catalog(snapshot_);
+    for (const TaskParts& parts : catalog.parts())
+      if (parts.kind == TaskKind::kGang && !parts.unbound.empty()) look_at(parts);
+    return std::move(writes_);
+  }
+
+ private:
+  bool is_recent(const PlanSighting& seen) const {
+    return seen.lost_s && now_s_ < *seen.lost_s + kMadeAgainWithin_s;
+  }
+
+  bool any_losses() const {
+    return snapshot_.sightings &&
+           std::any_of(snapshot_.sightings->begin(), snapshot_.sightings->end(),
+                       [&](const auto& entry) { return is_recent(entry.second); });
+  }
+
+  void look_at(const TaskParts& parts) {
+    const auto runs = std::find_if(parts.bound.begin(), parts.bound.end(), [&](const PodPtr& pod) {
+      const PlanSighting* seen = seen_losses(snapshot_, *pod);
+      return seen != nullptr && is_recent(*seen);
+    });
+    if (runs == parts.bound.end()) return;
+    PlanNote note = *(*runs)->plan;
+    auto open = std::ssize(note.nodes);
+    std::int64_t gpus = note.shape.gpus();
+    for (const auto* pods : {&parts.bound, &parts.unbound})
+      for (const PodPtr& pod : *pods)
+        if (pod->plan && pod->plan->id == note.id && !pod->deleting) {
+          --open;
+          gpus -= pod->requests.gpu_total();
+        }
+    note.value_hash = 0;  // as it is written, for another object
+    note.text.clear();
+    note.code.clear();
+    const auto plan = std::make_shared<const PlanNote>(std::move(note));
+    for (const PodPtr& pod : parts.unbound)
+      if (open > 0 && may_replace(*pod) && pod->requests.gpu_total() * open == gpus) {
+        writes_.push_back(pod_write(*pod, PlanPod{plan}, {.verb = Verb::kPlan}));
+        --open;
+        gpus -= pod->requests.gpu_total();
+      }
+  }
+
+  static bool may_replace(const Pod& pod) {
+    const bool is_held = pod.intent && pod.intent->hold.value_or(false);
+    return pod.our_gate && !pod.foreign_gate && pod.managed && !pod.deleting && !pod.plan &&
+           pod.plan_doubt == PlanDoubt::kNone && !pod.in_pod_group && pod.problems.empty() &&
+           !is_held;
+  }
+
+  const ClusterSnapshot& snapshot_;
+  const double now_s_;
+  std::vector<OwnWrite> writes_;
+};
+
 }  // namespace
 
 std::vector<OwnWrite> take_on(const ClusterSnapshot& snapshot, PlanStamp& stamp,
@@ -82,7 +148,8 @@ std::vector<OwnWrite> take_on(const ClusterSnapshot& snapshot, PlanStamp& stamp,
   std::unordered_map<Uid, std::vector<NodeName>> nodes;  // of the pods of Jobs without a plan
   for (const JobPtr& job : snapshot.jobs)
     if (lacks_a_plan(*job)) nodes.try_emplace(job->uid);
-  if (nodes.empty()) return {};
+  std::vector<OwnWrite> writes = Replacer(snapshot, now_steady_s).writes();
+  if (nodes.empty()) return writes;
   for (const NodeStatePtr& state : snapshot.nodes)
     for (const PodPtr& pod : state->pods) {
       const auto at = pod->owner ? nodes.find(pod->owner->uid) : nodes.end();
@@ -93,7 +160,6 @@ std::vector<OwnWrite> take_on(const ClusterSnapshot& snapshot, PlanStamp& stamp,
         at->second.push_back(pod->node);
     }
   std::optional<Taker> taker;
-  std::vector<OwnWrite> writes;
   for (const JobPtr& job : snapshot.jobs) {
     const auto at = nodes.find(job->uid);
     const bool whole = at != nodes.end() && job->wanted_pods() <= std::ssize(at->second);

@@ -247,6 +247,27 @@ TEST_F(CacheTest, AMemberThatFailedOrWasDeletedIsALossAndOneThatSucceededIsNone)
   EXPECT_EQ(lost_s(), clock_.steady_s()) << "it had no node yet, and has a place";
 }
 
+// Its controller may replace it while the others, which carry the same plan, run.
+TEST_F(CacheTest, ALostMemberOfAGangWithoutAJobIsALossForTheOthers) {
+  sync();
+  for (const char* node : {"n1", "n2"})
+    cache_.upsert(a_node(node).of("A100", 4).build());
+  const auto member = [](const char* name, const char* node) {
+    return a_pod(name).in_gang("g", 2).gpus(4).managed().planned({"n1", "n2"}).on(node).build();
+  };
+  cache_.upsert(member("a", "n1"));
+  cache_.upsert(member("b", "n2"));
+  cache_.upsert(a_pod("c").gpus(1).managed().planned({"n1"}, "other").on("n1").build());
+  const auto lost_s = [&](const char* pod) {
+    return cache_.publish()->sighting_of(test::pod_uid(pod))->lost_s;
+  };
+  EXPECT_FALSE(lost_s("a"));
+  clock_.advance(10);
+  cache_.remove(member("b", "n2"));
+  EXPECT_EQ(lost_s("a"), clock_.steady_s());
+  EXPECT_FALSE(lost_s("c"));
+}
+
 TEST_F(CacheTest, IsEmptyAndUnsyncedUntilNodesPodsAndJobsAreListed) {
   ASSERT_NE(cache_.snapshot(), nullptr);
   cache_.upsert(a_node("gpu-1").of("A100", 4).build());

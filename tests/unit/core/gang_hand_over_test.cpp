@@ -25,8 +25,8 @@ class GangHandOverTest : public testing::Test {
   }
   void make(const std::string& name, const std::string& owner_kind, const std::string& owner,
             const OwnerGang& gang) {
-    world_.add(a_pod(name).owned_by(owner_kind, owner).gpus(4).managed().gated().created(
-        world_.now_s()));
+    world_.add(
+        a_pod(name).owned_by(owner_kind, owner).gpus(4).managed().gated().created(world_.now_s()));
     Pod& pod = world_.pods().at({"default", name});
     pod.uid = Uid(name + "#" + std::to_string(++made_));
     pod.owner_gang = std::make_shared<const OwnerGang>(gang);
@@ -93,6 +93,81 @@ TEST_F(GangHandOverTest, OfOnePodWithGpusKeepsItsName) {
   EXPECT_EQ(queue.task(0).kind, TaskKind::kGang);
   EXPECT_EQ(queue.task(0).key.name, "hpl");
   EXPECT_EQ(queue.task(0).bound.size(), 1U);
+}
+
+TEST_F(GangHandOverTest, AMemberThatIsUnlikeTheOthersIsReplacedInItsPlaceToo) {
+  add_nodes(2);
+  const OwnerGang gang{"RayCluster", "tune", Uid("tune-uid"), ""};
+  make("tune-a", "RayCluster", "tune", gang);
+  for (const char* small : {"tune-b", "tune-c"}) {
+    make(small, "RayCluster", "tune", gang);
+    world_.pods().at({"default", small}).requests.set_gpus(test::kGpu, 2);
+  }
+  settle();
+  ASSERT_EQ(world_.bound(), 3);
+  world_.add(test::a_job("next").gpus(2).waiting().created(world_.now_s()));
+  world_.lose({"default", "tune-b"});
+  settle();
+  EXPECT_TRUE(world_.job("next").suspended);
+  make("tune-d", "RayCluster", "tune", gang);
+  world_.pods().at({"default", "tune-d"}).requests.set_gpus(test::kGpu, 2);
+  settle();
+  EXPECT_TRUE(world_.pods().at({"default", "tune-d"}).bound());
+}
+
+class LostMemberTest : public GangHandOverTest {
+ protected:
+  void SetUp() override {
+    add_nodes(2);
+    make_worker("t5-worker-0");
+    make_worker("t5-worker-1");
+    settle();
+    ASSERT_EQ(nodes().size(), 2U);
+    lost_on_ = world_.pods().at(kLost).node;
+    world_.pass(3600);
+    world_.add(test::a_job("next").gpus(4).waiting().created(world_.now_s()));
+  }
+  void make_worker(const std::string& name) {
+    make(name, "PyTorchJob", "t5", {"PyTorchJob", "t5", Uid("t5-uid"), ""});
+  }
+  bool next_waits() { return world_.job("next").suspended; }
+
+  const ObjectKey kLost{"default", "t5-worker-1"};
+  NodeName lost_on_;
+};
+
+TEST_F(LostMemberTest, OfAGangIsReplacedInItsPlace) {
+  world_.lose(kLost);
+  settle();
+  EXPECT_TRUE(next_waits()) << "the controller makes it again";
+  make_worker(kLost.name);
+  settle();
+  EXPECT_EQ(world_.pods().at(kLost).node, lost_on_);
+  EXPECT_TRUE(next_waits());
+  const Queue queue = planner_.queue(world_.snapshot(), world_.now_s());
+  EXPECT_EQ(queue.size(), 2U) << "one gang, and the Job that waits";
+}
+
+TEST_F(LostMemberTest, OfAGangThatNobodyReplacesHoldsNothingAfterHalfAMinute) {
+  world_.lose(kLost);
+  EXPECT_EQ(next_hold_ends_s(world_.snapshot(), world_.now_s()),
+            world_.now_s() + kMadeAgainWithin_s);
+  world_.pass(kMadeAgainWithin_s);
+  settle();
+  EXPECT_FALSE(next_waits());
+  make_worker(kLost.name);
+  settle();
+  EXPECT_FALSE(world_.pods().at(kLost).bound()) << "it waits its turn";
+}
+
+TEST_F(LostMemberTest, OfAGangIsReplacedElsewhereWhereItsNodeIsLost) {
+  world_.add(a_node("n3").of("A100", 4));
+  world_.job("next").suspended_by_us = false;  // held by its user
+  world_.lose(kLost);
+  world_.node(lost_on_.str()).unschedulable = true;
+  make_worker(kLost.name);
+  settle();
+  EXPECT_EQ(world_.pods().at(kLost).node, NodeName("n3"));
 }
 
 }  // namespace

@@ -97,6 +97,24 @@ TEST(OwnerGangs, WaitForANodeThatCouldTakeTheirLauncher) {
   EXPECT_THAT(would_wait(cluster.build()), ElementsAre("Gang hpl 1x4 NoNodeFits: hpl-launcher"));
 }
 
+TEST(OwnerGangs, WhosePodsNeedNodesOfDifferentTypesAreToldThatNoneHasAll) {
+  const OwnerGang gang = gang_named("RayCluster", "tune");
+  const auto on_type = [&](const std::string& name, const std::string& type) {
+    auto pod = test::a_pod(name).owned_by("RayCluster", "tune").gpus(4).managed().gated();
+    SchedulingConstraints only;
+    only.node_selector = {{"type", type}};
+    return made(pod.created(100).constrained(only).build(), gang);
+  };
+  auto cluster = a_cluster()
+                     .with(a_node("a").of("A100", 4).label("type", "large"))
+                     .with(a_node("v").of("V100", 4).label("type", "small"));
+  cluster.add(on_type("tune-a", "large")).add(on_type("tune-b", "small"));
+  EXPECT_THAT(rows_of(cluster.build()),
+              ElementsAre("Gang tune 2x4 NoNodeFits: no GPU type has nodes for all of its pods"));
+  cluster.with(a_node("w").of("V100", 4).label("type", "large"));
+  EXPECT_THAT(rows_of(cluster.build()), ElementsAre("Gang tune 2x4"));
+}
+
 // Pods without a plan that are let go now.
 std::vector<std::string> let_go(const ClusterSnapshot& snapshot) {
   const Queue queue = queue_of(snapshot);

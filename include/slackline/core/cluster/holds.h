@@ -7,8 +7,9 @@
 // s after the later of first seeing its value and the task's last progress, on the steady clock. A
 // suspended, finished or deleting Job and a terminal or deleting pod hold nothing, nor does a pod
 // that has succeeded while its Job still counts it as active. Once a member on a node has failed or
-// was deleted, the plan holds its place for the replacement, for ten minutes. A plan that was never
-// seen is not timed yet: it holds.
+// was deleted, the plan holds its place for the replacement, for ten minutes; that of a gang of
+// pods without a Job, whose controller does not say whether it makes another one, for half a
+// minute. A plan that was never seen is not timed yet: it holds.
 //
 // A hold counts for pods of equal or lower rank (spec.priority; a Job without pods has its
 // template's) and never for the pods of its own task or gang.
@@ -26,18 +27,27 @@ inline constexpr double kPlanHold_s = 60.0;
 // How long the place of a member that was lost is its replacement's, be the Job's back-off as it
 // may.
 inline constexpr double kReplacedWithin_s = 600.0;
+inline constexpr double kMadeAgainWithin_s = 30.0;
 
 // The whole table; each node's holds are in a fixed order. Does not read `snapshot.holds`.
 HoldTable derive_holds(const ClusterSnapshot& snapshot);
+
+// When the next hold ends of those that do; kNever: none. Steady.
+double next_hold_ends_s(const ClusterSnapshot& snapshot, double now_steady_s);
 
 // The plan that binds the pod now; nullptr when it has none, or it has expired, or its Job is
 // suspended or finished.
 const PlanNote* live_plan(const ClusterSnapshot& snapshot, const Pod& pod, double now_steady_s);
 
+// Others of the pod's gang, which is of pods without a Job, were lost then and may be made again;
+// null: none, or it does not run.
+const PlanSighting* seen_losses(const ClusterSnapshot& snapshot, const Pod& pod);
+
 // Who a pod's holds are held for: what a hold must not have in common with a pod to count against
 // it.
 struct HoldIdentity {
-  Uid task;          // of the topmost controller we know, else the pod's own
+  // Of the topmost controller we know, or of the gang that one makes; else the pod's own.
+  Uid task;
   std::string gang;  // "namespace/gang" of a labelled gang; empty otherwise
 };
 HoldIdentity hold_identity(const ClusterSnapshot& snapshot, const Pod& pod);

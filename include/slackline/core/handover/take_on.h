@@ -6,7 +6,11 @@
 //
 // The plan names the nodes on which its pods are; a pod that is missing, or waits behind the gate,
 // goes on as a replacement (hand_over.h). Only Jobs that Slackline queues and that start as a
-// whole, or have one pod. Pure; O(Jobs), and O(pods) where there is such a Job.
+// whole, or have one pod.
+//
+// Gangs of pods without a Job carry their plan on every pod: what their controller makes in the
+// place of one that was lost gets it, too, within kMadeAgainWithin_s (holds.h), where it asks for
+// as many GPUs. Pure; O(Jobs), and O(pods) where there is such a Job or a loss.
 #pragma once
 
 #include <vector>

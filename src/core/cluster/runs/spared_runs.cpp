@@ -7,8 +7,8 @@
 namespace slackline::core {
 namespace {
 
-// Others are of no use without it, be it that it has a plan of its own: it came later than they, or in
-// the place of one of them.
+// Others are of no use without it, be it that it has a plan of its own: it came later than they, or
+// in the place of one of them.
 bool is_of_gang(const Pod& pod) {
   if (pod.intent && pod.intent->gang) return pod.intent->gang_size.value_or(2) > 1;
   return pod.owner_gang && pod.owner_gang->size.value_or(2) > 1;
