@@ -6,6 +6,7 @@
 #include <set>
 
 #include "eligibility.h"
+#include "gang_intent.h"
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
 #include "slackline/core/cluster/depends.h"
@@ -389,6 +390,7 @@ class TaskFinder {
             gang ? task_of({pod}, TaskKind::kGang, parts.key, parts.uid) : task_of_pod(pod);
         task.plan = pod->plan;
         task.request.pods = static_cast<std::int64_t>(pod->plan->nodes.size());
+        if (gang) task.intent = intent_of(*who_speaks({&parts.bound, &parts.unbound}));
         if (gang) place_each(parts, task);
         if (task.request.pods == 1 && pod->bound()) task.bound.swap(task.pods);
         found_.running.push_back(std::move(task));
@@ -481,6 +483,10 @@ class TaskFinder {
            now_s_ <= job.started_s.value_or(now_s_) + kOpensWithin_s;
   }
 
+  std::shared_ptr<const TaskIntent> intent_of(const Pod& pod) const {
+    return std::make_shared<const TaskIntent>(effective_intent(snapshot_, pod));
+  }
+
   QueueTask task_of_pod(const PodPtr& pod) const {
     return task_of({pod}, TaskKind::kPod, pod->key, pod->uid);
   }
@@ -492,7 +498,7 @@ class TaskFinder {
     task.key = std::move(key);
     task.uid = std::move(uid);
     task.member = pods.front();
-    task.intent = std::make_shared<const TaskIntent>(effective_intent(snapshot_, first));
+    task.intent = intent_of(*who_speaks({&pods}));
     task.created_s = first.created_s;
     task.request.resource = primary_gpu_resource(first.requests);
     task.request.pods = static_cast<std::int64_t>(pods.size());

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "gang_intent.h"
 #include "slackline/base/saturating.h"
 #include "slackline/core/planning/gpu_types.h"
 
@@ -314,7 +315,11 @@ Task TaskCatalog::describe(const TaskParts& parts) const {
       task.priority = std::max(task.priority, pod->priority);
       task.gpus_per_pod = std::max(task.gpus_per_pod, pod->requests.gpu_count(task.gpu_resource));
     }
-  if (first != nullptr) task.intent = effective_intent(snapshot_, *first);
+  if (first != nullptr) {
+    const bool gang = parts.kind == TaskKind::kGang;
+    const Pod& speaks = gang ? *who_speaks({&parts.bound, &parts.unbound}) : *first;
+    task.intent = effective_intent(snapshot_, speaks);
+  }
   if (job != nullptr) {  // every pod repeats what is wrong in its Job
     const TaskIntent of_job = job->intent ? *job->intent : TaskIntent{};
     if (first == nullptr) task.intent = of_job;

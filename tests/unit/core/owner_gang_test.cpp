@@ -115,6 +115,30 @@ TEST(OwnerGangs, WhosePodsNeedNodesOfDifferentTypesAreToldThatNoneHasAll) {
   EXPECT_THAT(rows_of(cluster.build()), ElementsAre("Gang tune 2x4"));
 }
 
+// People write them on the template of the workers, and the master's pod comes first.
+TEST(OwnerGangs, SayWhatTheFirstPodSaysThatHasAnnotations) {
+  const OwnerGang gang = gang_named("PyTorchJob", "t5");
+  auto waits = idle_nodes();
+  auto runs = idle_nodes();
+  for (const char* name : {"t5-master-0", "t5-worker-0", "t5-worker-1"}) {
+    auto pod = test::a_pod(name).owned_by("PyTorchJob", "t5").gpus(2).managed().created(100);
+    pod.intent().expected_duration_s = 3600;
+    const auto said = [&](Pod built) {
+      if (built.key.name == "t5-master-0") built.intent = nullptr;
+      return made(std::move(built), gang);
+    };
+    auto bound = pod;
+    waits.add(said(pod.gated().build()));
+    runs.add(said(bound.planned({"n1", "n1", "n2"}).on("n1").build()));
+  }
+  for (const ClusterSnapshot& cluster : {waits.build(), runs.build()}) {
+    const Queue queue = queue_of(cluster);
+    ASSERT_EQ(queue.size(), 1U);
+    EXPECT_EQ(queue.task(0).intent->expected_duration_s, 3600);
+    EXPECT_EQ(TaskCatalog(cluster).tasks()[0].intent.expected_duration_s, 3600);
+  }
+}
+
 // Pods without a plan that are let go now.
 std::vector<std::string> let_go(const ClusterSnapshot& snapshot) {
   const Queue queue = queue_of(snapshot);
