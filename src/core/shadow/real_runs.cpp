@@ -1,6 +1,7 @@
 #include "slackline/core/shadow/real_runs.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "slackline/core/planning/gpu_types.h"
 #include "slackline/core/shadow/stock_queue.h"
@@ -9,18 +10,18 @@ namespace slackline::core {
 namespace {
 
 void add_member(RealRun& run, const Pod& pod, const Node& node) {
+  if (run.job->parallelism < 1) return;  // it ends those that are there
   const auto same = [&](const RealRun::Member& member) { return member.pod == pod.uid; };
   if (std::any_of(run.members.begin(), run.members.end(), same)) return;
   // Others replace those that a restart has ended.
-  if (static_cast<std::int64_t>(run.members.size()) >= run.job->parallelism)
-    run.members.erase(run.members.begin());
+  if (std::ssize(run.members) >= run.job->parallelism) run.members.erase(run.members.begin());
   run.members.push_back({pod.uid, NodeName(pod.node), node.gpu_type,
                          primary_gpu_count(pod.requests), *pod.started_s});
 }
 
 // True if it is news.
 bool start(RealRun& run) {
-  if (static_cast<std::int64_t>(run.members.size()) < run.job->parallelism) return false;
+  if (run.members.empty() || std::ssize(run.members) < run.job->parallelism) return false;
   const bool first = !run.started_s;
   for (const RealRun::Member& member : run.members)
     run.started_s = std::max(run.started_s.value_or(member.started_s), member.started_s);

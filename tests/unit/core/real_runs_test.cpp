@@ -61,6 +61,19 @@ TEST_F(RealRunsTest, FollowsAGangFromItsArrivalToItsEnd) {
   EXPECT_EQ(look(cluster().build(), 400), Told{}) << "it had ended";
 }
 
+TEST_F(RealRunsTest, AJobThatIsScaledToNoPodsStartsNothing) {
+  EXPECT_EQ(look(cluster().with(gang()).build(), 100), Told{"arrived train"});
+  const auto scaled = gang().of(0);
+  EXPECT_EQ(look(cluster().with(scaled).build(), 101), Told{});
+  const auto ends = cluster().with(scaled).with(member(0).on("n1").started(110));
+  EXPECT_EQ(look(ends.build(), 111), Told{}) << "it was not seen to start before";
+  ASSERT_NE(runs_.find(job_uid("train")), nullptr);
+  EXPECT_TRUE(runs_.find(job_uid("train"))->members.empty());
+  EXPECT_FALSE(runs_.find(job_uid("train"))->started_s);
+  const auto again = cluster().with(gang().of(1)).with(member(0).on("n1").started(110));
+  EXPECT_EQ(look(again.build(), 112), Told{"started train"});
+}
+
 TEST_F(RealRunsTest, AStartBeforeTheFirstLookIsNotKnown) {
   const auto runs = cluster()
                         .with(gang())
