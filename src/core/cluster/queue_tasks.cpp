@@ -38,6 +38,11 @@ bool opens_with_its_first_pod(const Job& job) {
   return job.active_deadline_s && !is_written_gang(job) && written_pods(job) > 1;
 }
 
+// Its controller would make none, and not end it either.
+bool asks_for_no_pods(const Job& job) {
+  return written_pods(job) == 0 && job.completions.value_or(1) > job.succeeded;
+}
+
 // As it was written, before we changed its shape.
 QueueTask task_of_job(const JobPtr& job) {
   QueueTask task;
@@ -131,7 +136,8 @@ class TaskFinder {
       }
       return;
     }
-    if (!job->suspended_by_us) return add_held_job(job);
+    if (!job->suspended_by_us) return add_held_job(job, "suspended");
+    if (asks_for_no_pods(*job)) return add_held_job(job, "parallelism 0");
     if (held_off_ != nullptr && held_off_->contains(job->uid)) return;
     const bool ends = still_ends(*job, parts.bound);
     const bool one_by_one = !is_written_gang(*job) && written_pods(*job) > 1;
@@ -157,12 +163,12 @@ class TaskFinder {
     task.shape_is_free = false;
   }
 
-  // Suspended by somebody else: it joins the queue once it is resumed.
-  void add_held_job(const JobPtr& job) {
+  // Suspended by somebody else, or without pods: it joins the queue once it is resumed.
+  void add_held_job(const JobPtr& job, std::string how) {
     if (!job->managed || !job->topmost()) return;
     QueueTask task = task_of_job(job);
     task.plan = nullptr;
-    task.hindrance = Hindrance{reason::kHeldByUser, "suspended"};
+    task.hindrance = Hindrance{reason::kHeldByUser, std::move(how)};
     found_.waiting.push_back(std::move(task));
   }
 

@@ -95,6 +95,25 @@ TEST_F(QueueTest, WhatSomebodyHoldsBackIsListedAndNeverPlanned) {
   EXPECT_TRUE(starts(snapshot, 3600).empty());
 }
 
+TEST_F(QueueTest, AJobThatAsksForNoPodsIsHeldBackUntilItAsksForSome) {
+  const auto with = [](std::int64_t parallelism, std::optional<std::int64_t> completions) {
+    Job job = a_job("zero").gpus(1).managed().waiting().build();
+    job.parallelism = parallelism;
+    job.completions = completions;
+    return a_cluster().with(a_node("n1")).add(job).build();
+  };
+  for (const auto& completions : {std::optional<std::int64_t>(), std::optional<std::int64_t>(1)}) {
+    const auto snapshot = with(0, completions);
+    const Queue found = queue(snapshot);
+    ASSERT_EQ(found.size(), 1U);
+    ASSERT_TRUE(found.task(0).hindrance);
+    EXPECT_EQ(found.task(0).hindrance->reason, reason::kHeldByUser);
+    EXPECT_TRUE(starts(snapshot).empty());
+    EXPECT_EQ(starts(with(1, completions)).size(), 1U);
+  }
+  EXPECT_EQ(starts(with(0, 0)).size(), 1U) << "its controller says that it is complete";
+}
+
 TEST_F(QueueTest, WhatIsBeingDeletedHasLeftTheQueue) {
   Job waits = a_job("waits").gpus(1).waiting().build();
   Job starts_soon = a_job("starting").gpus(1).managed().planned({"n1"}).build();
