@@ -12,6 +12,7 @@
 #include "cli/planner_service.h"
 #include "cli/remote_api_service.h"
 #include "cli/return_service.h"
+#include "cli/start_check.h"
 #include "cli/telemetry_service.h"
 #include "cli/version.h"
 #include "cli/visible/visible_service.h"
@@ -225,6 +226,7 @@ Status Daemon::Parts::connect_cluster() {
   options.stale_after_s = wanted.stale_after_s;
   options.audit_every_s = wanted.audit_interval_s;
   SLACKLINE_ASSIGN(api, cluster::connect({.kubeconfig = wanted.kubeconfig}));
+  SLACKLINE_TRY(check_before_start(configuration, *api));
   key = KeyService::make(configuration, *api);
   options.mac = &key->mac();
   options.keys_count_everywhere = configuration.mode == Mode::kShadow;

@@ -137,6 +137,13 @@ class ChartTest(unittest.TestCase):
                 self.assertIn(f"{missing}", said)
                 self.assertIn("is missing: ", said)
 
+    def test_an_older_cluster_is_refused(self):
+        for version, refused in {"1.33.9": True, "1.34.0": False, "1.34.1-gke.5": False}.items():
+            with self.subTest(version):
+                status, said = helm("template", "slackline", CHART, "--set", TAG, "--kube-version", version)
+                self.assertEqual("requires kubeVersion: >=1.34.0-0" in said, refused)
+                self.assertEqual(status != 0, refused)
+
     def test_it_gives_the_same_manifests_every_time(self):
         for name, values in RENDERINGS.items():
             with self.subTest(name):
@@ -380,6 +387,7 @@ class HelmTest(unittest.TestCase):
         said = self.helm("upgrade", "slackline", CHART, "--dry-run=server", "--set", f"kubeScheduler.tag={older}.1")
         self.assertIn(f"WARNING: gpu-scheduler is {older} and the cluster is v1.{MINOR}", said)
         self.every_rendering_is_admitted()
+        self.a_second_release_is_refused()
 
         installed = Installation(cluster)
         installed.run_as_installed()
@@ -501,6 +509,17 @@ class HelmTest(unittest.TestCase):
             capture_output=True, text=True, check=False,
         )  # fmt: skip
         return done.returncode, done.stdout
+
+    def a_second_release_is_refused(self):
+        """Before anything of it is written: the cluster-wide objects belong to the first."""
+        before = self.left("slackline") + self.left("gpu-scheduler")
+        for release, namespace in (("second", SYSTEM), ("slackline", TEAM), ("second", TEAM)):
+            with self.subTest(release=release, namespace=namespace):
+                status, said = helm("install", release, CHART, "-n", namespace, "--set", TAG,
+                                    kubeconfig=self.cluster.pki_kubeconfig("admin"))  # fmt: skip
+                self.assertNotEqual(status, 0)
+                self.assertIn("cannot be imported into the current release", said)
+        self.assertEqual(self.left("slackline") + self.left("gpu-scheduler"), before)
 
     def webhooks(self):
         items = [

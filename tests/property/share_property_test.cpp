@@ -134,10 +134,11 @@ class Auditor {
     used_[{planned.queue, choice.pool}] += choice.gpus;
     const bool is_own =
         used_[{planned.queue, choice.pool}] <= shares.share(planned.queue, choice.pool).own;
-    if (grew && !is_own) EXPECT_LE(of_pool, shares.pool(choice.pool)) << "task " << planned.id;
-    if (shares.groups.empty()) EXPECT_FALSE(grew && is_own);
-    if (shares.owned[choice.pool] > 0)
-      EXPECT_LE(cannot_be_asked_back, shares.pool(choice.pool)) << "task " << planned.id;
+    const std::int64_t pool = shares.pool(choice.pool);
+    EXPECT_TRUE(!grew || is_own || of_pool <= pool) << "task " << planned.id;
+    EXPECT_FALSE(shares.groups.empty() && grew && is_own) << "task " << planned.id;
+    EXPECT_TRUE(shares.owned[choice.pool] == 0 || cannot_be_asked_back <= pool)
+        << "task " << planned.id;
     if (planned.queue >= shares.of_queue.size()) return;
     const std::int64_t most = shares.of_queue[planned.queue].max_running;
     EXPECT_TRUE(most == 0 || running_[planned.queue] <= most) << "task " << planned.id;

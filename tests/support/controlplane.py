@@ -382,8 +382,9 @@ class ControlPlane:
         self.kubectl("-n", namespace, "patch", "secret", name, "-p", '{"data": null}')
 
     def install_rbac(self):
-        """Applies deploy/rbac and returns the kubeconfig of the daemon's ServiceAccount."""
+        """Applies deploy/rbac and what holds the daemon to its own writes; returns the kubeconfig of its ServiceAccount."""
         self.kubectl("apply", "--validate=strict", "-k", ROOT / "deploy/rbac")
+        self.kubectl("apply", "--validate=strict", "-f", ROOT / "deploy/policy/own-writes.yaml")
         return self.service_account_kubeconfig("slackline-system", "slackline")
 
     def pki_kubeconfig(self, client):

@@ -33,6 +33,18 @@ std::string encode_access_review(const Requester& user, const ApiDemand& demand)
   return out.take();
 }
 
+std::string encode_own_access_review(const OwnRight& right) {
+  JsonWriter out(256);
+  out.begin_object().field("apiVersion", "authorization.k8s.io/v1");
+  out.field("kind", "SelfSubjectAccessReview");
+  out.key("spec").begin_object();
+  out.key("resourceAttributes").begin_object();
+  out.field("namespace", right.ns).field("verb", right.verb).field("group", right.group);
+  out.field("resource", right.resource).field("subresource", right.subresource);
+  out.field("name", right.name).end_object().end_object().end_object();
+  return out.take();
+}
+
 Result<bool> decode_access_review(std::string_view json) {
   JsonDocument document;
   SLACKLINE_ASSIGN(const JsonView root, document.parse(json));
@@ -45,6 +57,20 @@ Result<bool> decode_access_review(std::string_view json) {
   if (const std::string_view error = status["evaluationError"].text(); !error.empty())
     return fail(ErrorCode::kUnavailable, printable(error));
   return false;
+}
+
+std::string encode_self_subject_review() {
+  return R"({"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"})";
+}
+
+Result<std::string> decode_self_subject_review(std::string_view json) {
+  JsonDocument document;
+  SLACKLINE_ASSIGN(const JsonView root, document.parse(json));
+  const std::string_view user = root["status"]["userInfo"]["username"].text();
+  if (user.empty())
+    return fail(ErrorCode::kUnavailable,
+                "the answer is not a SelfSubjectReview: status.userInfo.username is missing");
+  return printable(user);
 }
 
 }  // namespace slackline::wire

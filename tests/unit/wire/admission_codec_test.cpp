@@ -176,6 +176,17 @@ TEST(AccessReviewCodecTest, TheQuestionRepeatsTheWholeUser) {
             R"("groups":["team-a"],"extra":{"scopes":["a"]}}})");
 }
 
+TEST(AccessReviewCodecTest, OfOneselfTheQuestionNamesNoUser) {
+  EXPECT_EQ(
+      encode_own_access_review({.verb = "patch", .resource = "pods", .subresource = "status"}),
+      R"({"apiVersion":"authorization.k8s.io/v1","kind":"SelfSubjectAccessReview","spec":{)"
+      R"("resourceAttributes":{"namespace":"","verb":"patch","group":"","resource":"pods",)"
+      R"("subresource":"status","name":""}}})");
+  EXPECT_EQ(decode_self_subject_review(R"({"status":{"userInfo":{"username":"jane"}}})"), "jane");
+  EXPECT_FALSE(decode_self_subject_review(R"({"status":{"userInfo":{}}})"));
+  EXPECT_FALSE(decode_self_subject_review(R"({"kind":"Status"})"));
+}
+
 TEST(AccessReviewCodecTest, OnlyAClearAnswerCounts) {
   EXPECT_EQ(decode_access_review(R"({"status":{"allowed":true}})"), true);
   EXPECT_EQ(decode_access_review(R"({"status":{"allowed":false,"reason":"no"}})"), false);
