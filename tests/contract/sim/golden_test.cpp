@@ -93,12 +93,13 @@ void same_figures(const nlohmann::json& wanted, const nlohmann::json& got) {
   EXPECT_EQ(wanted.size(), got.size());
   for (const auto& [field, value] : wanted.items()) {
     ASSERT_TRUE(got.contains(field)) << field;
-    if (exact.contains(field))
+    if (exact.contains(field)) {
       EXPECT_EQ(value, got[field]) << field;
-    else
+    } else {
       EXPECT_NEAR(value.get<double>(), got[field].get<double>(),
                   1e-6 * std::abs(value.get<double>()))
           << field;
+    }
   }
 }
 

@@ -208,10 +208,11 @@ TEST_P(BindTruthTest, TheApiServersPodDecides) {
   writer.on_read = [&] { return c.truth; };
   const BindReply reply = extender().bind(kBind);
   EXPECT_THAT(reply.error, Not(HasSubstr("uid:"))) << "no answer tells a uid";
-  if (std::string_view(c.expected).empty())
+  if (std::string_view(c.expected).empty()) {
     EXPECT_THAT(reply.error, IsEmpty()) << c.what;
-  else
+  } else {
     EXPECT_THAT(reply.error, HasSubstr(c.expected)) << c.what;
+  }
 }
 
 PodBinding truth(const char* name, const char* node) {
