@@ -6,6 +6,7 @@ import json
 import ssl
 import unittest
 
+from support.active import NOBODY_PLANS, let_nobody_plan
 from support.controlplane import ControlPlane
 from support.daemon import Daemon
 from support.installation import WEBHOOK, wait_webhook, webhook_manifests
@@ -13,7 +14,6 @@ from support.objects import MANAGED, TEAM, gpu_job, gpu_pod
 from support.process import free_ports
 
 URGENT = {"slackline.dev/qos-class": "urgent"}
-NOBODY_PLANS = "kube-system/nobody-plans"
 
 
 class AdmittedTest(unittest.TestCase):
@@ -26,6 +26,7 @@ class AdmittedTest(unittest.TestCase):
         cls.cluster.add_gpu_nodes(1, 4, "K80")
         account = cls.cluster.install_rbac()
         cls.cluster.kubectl("apply", "--validate=strict", "-f", WEBHOOK / "rbac.yaml")
+        let_nobody_plan(cls.cluster)
         cls.cluster.add_namespace(TEAM, MANAGED)
         (cls.port,) = free_ports(1)
         cls.cluster.apply(webhook_manifests(cls.port))

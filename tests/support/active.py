@@ -11,6 +11,19 @@ POLICY = "savable,headroom=0,calm=0"  # nothing is kept back for Jobs that may s
 _CERTIFICATE = "{names: [127.0.0.1, slackline-webhook.slackline-system.svc]}"
 
 
+# A Lease that is not there and that the daemon may not make: what is queued stays queued.
+NOBODY_PLANS = "kube-system/nobody-plans"
+
+
+def let_nobody_plan(cluster):
+    """For a daemon whose planner.lease is NOBODY_PLANS."""
+    namespace, lease = NOBODY_PLANS.split("/")
+    cluster.kubectl("-n", namespace, "create", "role", lease, "--verb=get,update", "--resource=leases.coordination.k8s.io",
+                    f"--resource-name={lease}")  # fmt: skip
+    cluster.kubectl("-n", namespace, "create", "rolebinding", lease, f"--role={lease}",
+                    "--serviceaccount=slackline-system:slackline")  # fmt: skip
+
+
 def active_daemon(cluster, account, name, policy=POLICY):
     """A daemon that plans, without a webhook; not started. In a directory NAME of the cluster's."""
     settings = f'planner: {{policy: "{policy}"}}\n'
