@@ -425,7 +425,7 @@ void Cache::note_progress(const Pod& pod) {
 
 // Of a Job, and of the gang that carries the pod's plan.
 void Cache::note_loss(const Pod& pod) {
-  const auto note = [&](const Uid& carrier) {
+  const auto note = [&](const Uid& carrier) SLACKLINE_REQUIRES(mutex_) {
     if (sightings_ && sightings_->contains(carrier))
       edit_sightings().at(carrier).lost_s = clock_.steady_s();
   };
