@@ -1,9 +1,11 @@
 #include "cli/check_cluster.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -11,10 +13,12 @@
 #include "cli/cluster_once.h"
 #include "cli/object_name.h"
 #include "cluster/api/api_client.h"
+#include "cluster/api/requirements.h"
 #include "cluster/lease/lease_client.h"
 #include "cluster/lease/lease_watch.h"
 #include "cluster/lease/scheduler_lease.h"
 #include "control/plan/unled.h"
+#include "obs/log.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/text.h"
 #include "slackline/core/cluster/unreviewed.h"
@@ -123,6 +127,7 @@ Result<std::string> find_second_scheduler(cluster::ApiClient& api, const ObjectK
 Result<std::vector<std::string>> look(const config::Configuration& configuration) {
   SLACKLINE_ASSIGN(const auto api,
                    cluster::connect({.kubeconfig = configuration.cluster.kubeconfig}));
+  SLACKLINE_TRY(cluster::require_version(*api));
   SLACKLINE_ASSIGN(const SnapshotPtr snapshot, list_once(*api, configuration.gpus));
   warn_of_unreviewed(*api, snapshot, configuration.gpus);
   const auto second = find_second_scheduler(*api, key_of(configuration.planner.lease));
@@ -136,6 +141,17 @@ Result<std::vector<std::string>> look(const config::Configuration& configuration
   return wrong;
 }
 
+// Rights are often given just before, in the same `kubectl apply`.
+constexpr double kPatience_s = 5;
+constexpr auto kRound = std::chrono::milliseconds(500);
+
+Status unchecked(const Error& error) {
+  obs::log_warning("cluster_not_checked",
+                   {{"error", error.message},
+                    {"unknown", "whether it is new enough, and what this account may write"}});
+  return {};
+}
+
 }  // namespace
 
 bool check_cluster(const config::Configuration& configuration) {
@@ -147,6 +163,27 @@ bool check_cluster(const config::Configuration& configuration) {
   }
   std::printf("cluster: no errors\n");
   return true;
+}
+
+Status check_before_start(const config::Configuration& configuration, cluster::ApiClient& api) {
+  if (const Status version = cluster::require_version(api); !version)
+    return version.error().code == ErrorCode::kInvalidArgument ? version
+                                                               : unchecked(version.error());
+  if (configuration.mode != Mode::kActive) return {};
+  const cluster::ActiveNeeds needs{.lease = key_of(configuration.planner.lease),
+                                   .key_secret = key_of(configuration.trust.key_secret)};
+  const double until_s = system_clock().steady_s() + kPatience_s;
+  auto lacking = cluster::find_lacking(api, needs);
+  while (lacking && !lacking->empty() && system_clock().steady_s() < until_s) {
+    std::this_thread::sleep_for(kRound);
+    lacking = cluster::find_lacking(api, needs);
+  }
+  if (!lacking) return unchecked(lacking.error());
+  if (lacking->empty()) return {};
+  return fail(ErrorCode::kForbidden,
+              format("active mode is not started, and nothing was written: {}. Shadow mode needs "
+                     "none of it",
+                     join(*lacking, "; ")));
 }
 
 }  // namespace slackline::cli

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/check_cluster.h"
 #include "cli/copy_service.h"
 #include "cli/key_service.h"
 #include "cli/listeners.h"
@@ -12,7 +13,6 @@
 #include "cli/planner_service.h"
 #include "cli/remote_api_service.h"
 #include "cli/return_service.h"
-#include "cli/start_check.h"
 #include "cli/telemetry_service.h"
 #include "cli/version.h"
 #include "cli/visible/visible_service.h"
