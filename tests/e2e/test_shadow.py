@@ -119,7 +119,7 @@ class ShadowTest(ActiveCase):
             event
             for event in self.cluster.audit()
             if event["user"]["username"] == DAEMON_USER
-            and event["objectRef"]["resource"] == "leases"
+            and event.get("objectRef", {}).get("resource") == "leases"
             and event["verb"] in ("create", "update", "patch")
         ]
         self.assertEqual(elected, [])
