@@ -315,11 +315,9 @@ Task TaskCatalog::describe(const TaskParts& parts) const {
       task.priority = std::max(task.priority, pod->priority);
       task.gpus_per_pod = std::max(task.gpus_per_pod, pod->requests.gpu_count(task.gpu_resource));
     }
-  if (first != nullptr) {
-    const bool gang = parts.kind == TaskKind::kGang;
-    const Pod& speaks = gang ? *who_speaks({&parts.bound, &parts.unbound}) : *first;
-    task.intent = effective_intent(snapshot_, speaks);
-  }
+  const Pod* speaks =
+      parts.kind == TaskKind::kGang ? who_speaks({&parts.bound, &parts.unbound}) : first;
+  if (speaks != nullptr) task.intent = effective_intent(snapshot_, *speaks);
   if (job != nullptr) {  // every pod repeats what is wrong in its Job
     const TaskIntent of_job = job->intent ? *job->intent : TaskIntent{};
     if (first == nullptr) task.intent = of_job;
