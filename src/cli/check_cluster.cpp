@@ -173,17 +173,19 @@ Status check_before_start(const config::Configuration& configuration, cluster::A
   const cluster::ActiveNeeds needs{.lease = key_of(configuration.planner.lease),
                                    .key_secret = key_of(configuration.trust.key_secret)};
   const double until_s = system_clock().steady_s() + kPatience_s;
-  auto lacking = cluster::find_lacking(api, needs);
-  while (lacking && !lacking->empty() && system_clock().steady_s() < until_s) {
+  std::vector<std::string> lacking;
+  for (;;) {
+    auto found = cluster::find_lacking(api, needs);
+    if (!found) return unchecked(found.error());
+    if (found->empty()) return {};
+    lacking = *std::move(found);
+    if (system_clock().steady_s() >= until_s) break;
     std::this_thread::sleep_for(kRound);
-    lacking = cluster::find_lacking(api, needs);
   }
-  if (!lacking) return unchecked(lacking.error());
-  if (lacking->empty()) return {};
   return fail(ErrorCode::kForbidden,
               format("active mode is not started, and nothing was written: {}. Shadow mode needs "
                      "none of it",
-                     join(*lacking, "; ")));
+                     join(lacking, "; ")));
 }
 
 }  // namespace slackline::cli
