@@ -1,15 +1,37 @@
 """What `serve` asks of a cluster before it writes there: rights, and the policies that hold its own writes."""
 
 import json
+import subprocess
 import unittest
 
-from support.controlplane import DAEMON_USER, ROOT, ControlPlane
-from support.daemon import Daemon
+from support.controlplane import DAEMON_USER, MINOR, ROOT, ControlPlane
+from support.daemon import Daemon, slackline_binary
 from support.installation import wait_leading
 
 RBAC = ROOT / "deploy/rbac"
 POLICY = "slackline-own-writes-of-jobs"
 BINDING = f"validatingadmissionpolicybinding/{POLICY}"
+
+
+class OlderClusterTest(unittest.TestCase):
+    @unittest.skipIf(MINOR > 36, "SKIPPED: this API server emulates no version that is too old")
+    def test_it_is_refused_in_every_mode_before_anything_is_written(self):
+        cluster = ControlPlane(kubelets=False, emulates="1.33")
+        self.addCleanup(cluster.close)
+        account = cluster.install_rbac()
+        refusal = "the cluster is Kubernetes 1.33; Slackline needs 1.34 or newer"
+        for mode in ("shadow", "active"):
+            with self.subTest(mode):
+                daemon = Daemon(account, cluster.directory / mode, mode)
+                self.addCleanup(daemon.kill)
+                daemon.process.start()
+                cluster.wait(lambda daemon=daemon: not daemon.process.alive(), 20, "it to end")
+                self.assertIn(refusal, daemon.process.log.read_text())
+        asked = {event["requestURI"] for event in cluster.audit() if event["user"]["username"] == DAEMON_USER}
+        self.assertEqual(asked, {"/version"})
+        check = [slackline_binary(), "check", "--cluster", "kube", "--kubeconfig", cluster.pki_kubeconfig("admin")]
+        done = subprocess.run(check, capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout), (1, f"cluster: error: {refusal}\n"), done.stderr)
 
 
 class StartCheckTest(unittest.TestCase):

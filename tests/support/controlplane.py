@@ -110,14 +110,15 @@ class ControlPlane:
     """One running cluster. Not thread-safe; `request` and what reads through it is."""
 
     def __init__(self, directory=None, keep=False, say=lambda line: None, kubelets=True,
-                 shows_certificate=False, aggregates=False):  # fmt: skip
+                 shows_certificate=False, aggregates=False, emulates=None):  # fmt: skip
         """`keep` leaves the processes running at the end; `say` hears each step of the start.
 
         Without `kubelets` there is no KWOK: nodes stay as they were written (support/objects.py,
         gpu_node(ready=True)), and bound pods do not start. For thousands of nodes.
 
         With `shows_certificate` the API server presents one to the webhooks that it calls; with
-        `aggregates` one to APIs behind it, as every installer sets it up.
+        `aggregates` one to APIs behind it, as every installer sets it up. It serves what the older
+        version `emulates` ("1.35") served.
         """
         if not (BINARIES / "stamp").exists():
             raise AssertionError("the control plane is not built: run scripts/build-controlplane")
@@ -129,6 +130,7 @@ class ControlPlane:
         self._kubelets = kubelets
         self._shows_certificate = shows_certificate
         self._aggregates = aggregates
+        self._emulates = emulates
         self._scratch = directory is None
         self._audit_log = self.directory / "audit.log"
         atexit.register(self.close)
@@ -446,6 +448,7 @@ class ControlPlane:
             *([] if self._kubelets else ["--disable-admission-plugins=TaintNodesByCondition"]),
             *(self._webhook_client() if self._shows_certificate else []),
             *(self._front_proxy() if self._aggregates else []),
+            *([f"--emulated-version={self._emulates}"] if self._emulates else []),
         )  # fmt: skip
         self._wait_healthy("kube-apiserver", self.port, "/readyz", timeout=60)
 

@@ -9,7 +9,8 @@ namespace slackline::wire {
 Result<int> decode_server_minor(std::string_view json) {
   JsonDocument document;
   SLACKLINE_ASSIGN(const JsonView root, document.parse(json));
-  const std::string_view text = root["minor"].text();
+  const std::string_view emulated = root["emulationMinor"].text();
+  const std::string_view text = emulated.empty() ? root["minor"].text() : emulated;
   const auto minor = parse_int(text.substr(0, text.find_first_not_of("0123456789")));
   if (!minor || root["major"].text() != "1")
     return fail(

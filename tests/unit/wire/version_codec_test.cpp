@@ -13,6 +13,13 @@ TEST(VersionCodec, TheMinorVersionIsReadWithWhateverVendorsAppend) {
   }
 }
 
+TEST(VersionCodec, AVersionThatIsEmulatedIsTheOneThatIsServed) {
+  const auto read = decode_server_minor(
+      R"({"major":"1","minor":"36","emulationMajor":"1","emulationMinor":"33"})");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(*read, 33);
+}
+
 TEST(VersionCodec, WhatIsNoVersionSaysSo) {
   for (const char* body :
        {"{}", R"({"major":"1","minor":"+"})", R"({"major":"2","minor":"0"})", "["})
