@@ -203,6 +203,7 @@ class HandsTest(QueuedCase):
         self.wait_reason("other", "WaitsItsTurn")
         self.fail_pod(first)
         self.cluster.wait(lambda: len(self.uids("gang")) == 1, 20, "it to have failed")
+        self.wait_reason("gang", "ReplacementWaits")  # while its controller backs off
         self.cluster.wait(lambda: len(self.uids("gang")) == 2, 40, "its replacement to run")
         self.assertEqual(self.pods("other"), [], "who waits gets no part of a gang's place")
         self.assertIn(second["metadata"]["uid"], self.uids("gang"))

@@ -17,7 +17,10 @@ void Cache::take_in(const JobPtr& seen, double due_s, News& news) {
   else
     seen_jobs_[seen->key] = seen;
   give_up(given_up_jobs_, seen, job, due_s);
+  const bool first = !sightings_ || !sightings_->contains(job->uid);
   sight(job->uid, job->plan.get());
+  if (first && job->plan && job->failed > 0 && job->started_s && !job->halted)
+    edit_sightings().at(job->uid).lost_s = clock_.steady_s();  // nobody saw when
   news.jobs.push_back(job);
   jobs_.entries[seen->key].object = std::move(job);
   jobs_.list_outdated = true;

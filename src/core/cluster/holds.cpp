@@ -62,7 +62,7 @@ class HoldDeriver {
     }
     for (const PodPtr& pod : snapshot_.unbound)
       if (!pod->deleting && !pod->terminal() && !pod->bound()) add_unbound(*pod);
-    if (!groups_.empty() || any_losses())
+    if (!groups_.empty() || any_losses(snapshot_, -kNever))
       for (const NodeStatePtr& state : snapshot_.nodes)
         for (const PodPtr& pod : state->pods)
           add_bound(*pod);
@@ -136,12 +136,6 @@ class HoldDeriver {
     mine->taken.push_back(&pod.node);
     mine->gpus += pod.requests.gpu_total();
     if (mine->job == nullptr && seen_losses(snapshot_, pod) != nullptr) mine->alone = &pod;
-  }
-
-  bool any_losses() const {
-    return snapshot_.sightings &&
-           std::any_of(snapshot_.sightings->begin(), snapshot_.sightings->end(),
-                       [](const auto& entry) { return entry.second.lost_s.has_value(); });
   }
 
   void hold_nomination(const Pod& pod, const PlanGroup* jobs) {
@@ -286,6 +280,12 @@ const PlanSighting* seen_losses(const ClusterSnapshot& snapshot, const Pod& pod)
   const PlanSighting* seen = snapshot.sighting_of(pod.uid);
   const bool of_plan = seen != nullptr && seen->value_hash == pod.plan->value_hash;
   return of_plan && seen->lost_s ? seen : nullptr;
+}
+
+bool any_losses(const ClusterSnapshot& snapshot, double after_s) {
+  return snapshot.sightings &&
+         std::any_of(snapshot.sightings->begin(), snapshot.sightings->end(),
+                     [&](const auto& entry) { return entry.second.lost_s > after_s; });
 }
 
 HoldIdentity hold_identity(const ClusterSnapshot& snapshot, const Pod& pod) {

@@ -84,7 +84,7 @@ class Replacer {
       : snapshot_(snapshot), now_s_(now_steady_s) {}
 
   std::vector<OwnWrite> writes() {
-    if (!any_losses()) return {};
+    if (!any_losses(snapshot_, now_s_ - kMadeAgainWithin_s)) return {};
     const TaskCatalog catalog(snapshot_);
     for (const TaskParts& parts : catalog.parts())
       if (parts.kind == TaskKind::kGang && !parts.unbound.empty()) look_at(parts);
@@ -92,20 +92,10 @@ class Replacer {
   }
 
  private:
-  bool is_recent(const PlanSighting& seen) const {
-    return seen.lost_s && now_s_ < *seen.lost_s + kMadeAgainWithin_s;
-  }
-
-  bool any_losses() const {
-    return snapshot_.sightings &&
-           std::any_of(snapshot_.sightings->begin(), snapshot_.sightings->end(),
-                       [&](const auto& entry) { return is_recent(entry.second); });
-  }
-
   void look_at(const TaskParts& parts) {
     const auto runs = std::find_if(parts.bound.begin(), parts.bound.end(), [&](const PodPtr& pod) {
       const PlanSighting* seen = seen_losses(snapshot_, *pod);
-      return seen != nullptr && is_recent(*seen);
+      return seen != nullptr && now_s_ < *seen->lost_s + kMadeAgainWithin_s;
     });
     if (runs == parts.bound.end()) return;
     PlanNote note = *(*runs)->plan;

@@ -268,6 +268,28 @@ TEST_F(CacheTest, ALostMemberOfAGangWithoutAJobIsALossForTheOthers) {
   EXPECT_FALSE(lost_s("c"));
 }
 
+// The back-off of its controller may be longer than a plan is held for.
+TEST_F(CacheTest, WhoSeesARunThatHasLostAMemberForTheFirstTimeKeepsItsPlace) {
+  const auto seen = [](std::int64_t failed, bool halted) {
+    Job job = a_job("train").of(2).gang().gpus(1).managed().planned({"n1", "n1"}).build();
+    job.started_s = 100;
+    job.failed = failed;
+    job.halted = halted;
+    return job;
+  };
+  const auto lost_s = [&] { return cache_.publish()->sighting_of(test::job_uid("train"))->lost_s; };
+  sync();
+  cache_.upsert(seen(0, false));
+  EXPECT_FALSE(lost_s());
+  cache_.remove(seen(0, false));
+  cache_.upsert(seen(1, false));
+  EXPECT_EQ(lost_s(), clock_.steady_s());
+  cache_.remove(seen(1, false));
+  cache_.upsert(seen(1, true));
+  cache_.upsert(seen(1, false));
+  EXPECT_FALSE(lost_s()) << "it is released anew";
+}
+
 TEST_F(CacheTest, IsEmptyAndUnsyncedUntilNodesPodsAndJobsAreListed) {
   ASSERT_NE(cache_.snapshot(), nullptr);
   cache_.upsert(a_node("gpu-1").of("A100", 4).build());

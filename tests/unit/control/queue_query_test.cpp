@@ -515,7 +515,8 @@ TEST_F(QueueQueryTest, AGangOfWhichAMemberWaitsForItsPlaceSaysSo) {
   auto cluster = a_cluster();
   cluster.with(a_node("n1")).with(a_node("n2").cordoned()).with(gang);
   cluster.with(test::a_pod("gang-0").of_job("gang").gpus(4).on("n1"));
-  EXPECT_EQ(ask(cluster.build()).rows.at(0).reason, "") << "its other pod is not made yet";
+  EXPECT_EQ(ask(cluster.build()).rows.at(0).reason, reason::kReplacementWaits)
+      << "it is not made yet";
   cluster.with(test::a_pod("gang-1").of_job("gang").gpus(4).managed().gated());
   const QueueRow row = ask(cluster.build()).rows.at(0);
   EXPECT_EQ(row.state, TaskState::kStarting);

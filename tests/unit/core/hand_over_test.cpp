@@ -586,6 +586,24 @@ TEST_F(HandOverTest, AGangWhoseMemberHasNoPlaceAfterTenMinutesGoesBackAsAWhole) 
   EXPECT_EQ(planner_.memory.backoff.at(test::job_uid("gang")).reason, reason::kNotReplaced);
 }
 
+TEST_F(HandOverTest, AGangWhoseMemberIsNotMadeAgainWithinTenMinutesGoesBackAsAWhole) {
+  for (const char* node : {"n1", "n2"})
+    world_.add(a_node(node));
+  world_.add(a_job("gang").of(2).gang().gpus(4).waiting());
+  settle(planner_);
+  world_.add(a_quota("team").limit("pods", 1));  // lowered while it runs
+  world_.lose("gang", world_.pods().begin()->first);
+  world_.make_pods();
+  settle(planner_);
+  world_.pass(kReplacedWithin_s - 1);
+  settle(planner_);
+  EXPECT_FALSE(world_.job("gang").suspended);
+  world_.pass(1);
+  planner_.act(world_);
+  EXPECT_TRUE(world_.job("gang").suspended);
+  EXPECT_EQ(planner_.memory.backoff.at(test::job_uid("gang")).reason, reason::kNotReplaced);
+}
+
 TEST_F(HandOverTest, AJobWhosePodsHaveEndedIsNotSuspended) {
   world_.add(a_node("n1"));
   world_.add(a_job("short").gpus(4).waiting());

@@ -43,6 +43,9 @@ const PlanNote* live_plan(const ClusterSnapshot& snapshot, const Pod& pod, doubl
 // null: none, or it does not run.
 const PlanSighting* seen_losses(const ClusterSnapshot& snapshot, const Pod& pod);
 
+// A member of any task was lost later than that; steady.
+bool any_losses(const ClusterSnapshot& snapshot, double after_s);
+
 // Who a pod's holds are held for: what a hold must not have in common with a pod to count against
 // it.
 struct HoldIdentity {
