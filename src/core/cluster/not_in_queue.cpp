@@ -44,6 +44,18 @@ std::string nodes_of(const ClusterSnapshot& snapshot, const Job& job) {
   return join(std::vector<std::string>(nodes.begin(), nodes.end()), ", ");
 }
 
+// Empty: none of its pods waits its turn alone.
+std::string pod_by_pod(const ClusterSnapshot& snapshot, const Job& job) {
+  const auto waits = [&](const PodPtr& pod) {
+    return pod->owner && pod->owner->uid == job.uid && pod->our_gate && !pod->deleting;
+  };
+  const auto first = std::find_if(snapshot.unbound.begin(), snapshot.unbound.end(), waits);
+  if (first == snapshot.unbound.end()) return {};
+  return format("starts pod by pod (waiting: {}): ask for each, as for {}",
+                std::count_if(first, snapshot.unbound.end(), waits),
+                printable((*first)->key.name, 64));
+}
+
 std::string why(const ClusterSnapshot& snapshot, const Job& job) {
   if (job.finished) return "has ended: see slackline history";
   if (job.deleting) return "is being deleted";
@@ -56,6 +68,7 @@ std::string why(const ClusterSnapshot& snapshot, const Job& job) {
   if (job.owner_gang) return part_of(*job.owner_gang);
   if (!job.topmost()) return controlled_by(*job.owner);
   if (job.holds_pods) return "has scheduling gates or a scheduling group of its own";
+  if (std::string pods = pod_by_pod(snapshot, job); !pods.empty()) return pods;
   if (const std::string nodes = nodes_of(snapshot, job); !nodes.empty())
     return format("runs on {}, without a plan of Slackline", nodes);
   if (std::string label = in_namespace_without_label(snapshot, job.key.ns); !label.empty())

@@ -27,6 +27,8 @@ TEST(NotInQueue, EachCaseNamesWhatIsTheMatter) {
   gated.holds_pods = true;
   Pod foreign = a_pod("foreign").gpus(1).build();
   foreign.gated = foreign.foreign_gate = true;
+  Pod waits = a_pod("each-b").of_job("each").gpus(1).build();
+  waits.gated = waits.our_gate = true;
   ClusterSnapshot cluster = a_cluster()
                                 .with(a_node("n1"))
                                 .with(a_job("over").gpus(1).finished())
@@ -34,6 +36,9 @@ TEST(NotInQueue, EachCaseNamesWhatIsTheMatter) {
                                 .with(a_job("child").gpus(1).owned_by("JobSet", "set"))
                                 .with(a_job("runs").gpus(1))
                                 .with(a_pod("runs-0").of_job("runs").gpus(1).on("n1"))
+                                .with(a_job("each").gpus(1))
+                                .with(a_pod("each-a").of_job("each").gpus(1).on("n1"))
+                                .add(waits)
                                 .with(a_pod("serves").gpus(1).owned_by("ReplicaSet", "web"))
                                 .add(kueue)
                                 .add(gated)
@@ -45,6 +50,8 @@ TEST(NotInQueue, EachCaseNamesWhatIsTheMatter) {
   EXPECT_THAT(why(cluster, "kueue"), HasSubstr("queued by Kueue"));
   EXPECT_THAT(why(cluster, "gated"), HasSubstr("scheduling gates"));
   EXPECT_THAT(why(cluster, "runs"), HasSubstr("runs on n1, without a plan"));
+  EXPECT_THAT(why(cluster, "each"),
+              HasSubstr("pod by pod (waiting: 1): ask for each, as for each-b"));
   EXPECT_THAT(why(cluster, "runs-0"), HasSubstr("the pod runs on n1"));
   EXPECT_THAT(why(cluster, "serves"), HasSubstr("belongs to ReplicaSet web"));
   EXPECT_THAT(why(cluster, "foreign"), HasSubstr("gate that is not Slackline's"));
