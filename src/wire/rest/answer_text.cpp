@@ -136,13 +136,13 @@ std::string text_of(const EtaView& eta) {
   const bool waits = eta.state == to_string(TaskState::kWaiting);
   if (eta.start.empty() && eta.finish.empty() && !eta.forecast.empty())
     text += line("forecast", "none: " + eta.forecast);
-  if (!eta.start.empty()) text += line(waits ? "starts" : "started", span_text(eta.start, now_s));
-  text += held_text(eta.start_held, "starts");
+  if (!eta.start.empty())
+    text += line(waits ? "starts" : "started", span_text(eta.start, now_s)) +
+            held_text(eta.start_held, "starts");
   if (!eta.finish.empty())
-    text += line("finishes", span_text(eta.finish, now_s));
+    text += line("finishes", span_text(eta.finish, now_s)) + held_text(eta.finish_held, "finishes");
   else if (!eta.start.empty())
     text += line("finishes", "unknown: " + eta.forecast);
-  text += held_text(eta.finish_held, "finishes");
   if (!eta.length_source.empty()) text += line("run time", "by " + length_text(eta.length_source));
   if (eta.deadline_s)
     text += line("deadline", time_text(*eta.deadline_s, now_s) + chance_text(eta.chance));
