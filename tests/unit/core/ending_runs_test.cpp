@@ -73,6 +73,16 @@ TEST_F(EndingRunsTest, ARunEndsWithTheTimeOfItsJob) {
             std::vector<double>{1100});
 }
 
+// Of four pods of a GPU on one node, one is done, or has failed for good (backoffLimitPerIndex).
+TEST_F(EndingRunsTest, WhatIsLeftOfAGangOnOneNodeEndsAsPredicted) {
+  auto job = a_job("gang").of(4).gpus(1).gang().managed().planned({"n1", "n1", "n1", "n1"});
+  job.intent().expected_duration_s = 600;
+  auto cluster = a_cluster().with(job.started(500).succeeded(1));
+  for (const char* name : {"gang-0", "gang-1", "gang-2"})
+    cluster.with(a_pod(name).of_job("gang").gpus(1).managed().on("n1").started(500));
+  EXPECT_EQ(ends(std::move(cluster)), std::vector<double>{1100});
+}
+
 TEST_F(EndingRunsTest, WhatShouldBeGoneAndIsNotGoesOnForAWhile) {
   const auto found = ends(a_cluster().with(a_pod_that_ends("stuck").gone_by(kSeenAt_s - 1)));
   ASSERT_EQ(found.size(), 1U);

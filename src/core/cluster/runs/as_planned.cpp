@@ -16,16 +16,14 @@ struct HeldPlace {
   std::vector<NodeName> nodes;
 };
 
-// nullopt: a pod is missing, or has ended, and what is left is another task.
+// nullopt: a pod is missing, or all have ended.
 std::optional<HeldPlace> held_place(const QueueTask& task) {
-  if (!task.is_planned() || task.bound.empty() || (task.job && task.job->succeeded > 0))
-    return std::nullopt;
+  if (!task.is_planned()) return std::nullopt;
   if (!task.pods.empty() && !has_planned_pods(task)) return std::nullopt;
   std::map<NodeName, std::int64_t> gpus;
-  for (const PodPtr& pod : task.bound) {
-    if (pod->terminal()) return std::nullopt;
-    gpus[pod->node] += pod->requests.gpu_count(task.request.resource);
-  }
+  for (const PodPtr& pod : task.bound)
+    if (!pod->terminal()) gpus[pod->node] += pod->requests.gpu_count(task.request.resource);
+  if (gpus.empty()) return std::nullopt;
   HeldPlace held;
   std::int64_t least = gpus.begin()->second;
   for (const auto& [node, count] : gpus) {
