@@ -99,22 +99,27 @@ bool may_join(const Pod& pod, const NodeName& node, const std::vector<NodeName>&
   return !most || std::count(others.begin(), others.end(), node) < *most;
 }
 
-// A node that the pod has missed comes last, and only if its nomination is gone.
+// Where kube-scheduler refused the pod, or another of its task, comes after other nodes. A node
+// that the pod has missed comes last, and only if its nomination is gone.
 std::optional<NodeName> Placer::home_for(const Pod& pod, std::vector<NodeName>& left,
                                          const std::vector<NodeName>& others, const Room& room,
                                          const PlannedTask& task, bool& moved) const {
   const NodeName missed =
       memory_.missed(pod, now_s_) ? memory_.lifted.at(pod.uid).node : NodeName();
-  const auto next_of_plan = [&](bool again) -> std::optional<NodeName> {
-    for (auto at = left.begin(); at != left.end(); ++at) {
-      if ((*at == missed) != again || !usable(room, pod, *at)) continue;
-      NodeName node = *at;
-      left.erase(at);
-      return node;
-    }
-    return std::nullopt;
+  const auto next_of_plan = [&](auto may_take) -> std::optional<NodeName> {
+    const auto at = std::find_if(left.begin(), left.end(), [&](const NodeName& node) {
+      return may_take(node) && usable(room, pod, node);
+    });
+    if (at == left.end()) return std::nullopt;
+    NodeName node = *at;
+    left.erase(at);
+    return node;
   };
-  if (const auto node = next_of_plan(false)) return node;
+  const auto is_other = [&](const NodeName& node) { return node != missed; };
+  const auto is_new = [&](const NodeName& node) {
+    return is_other(node) && !memory_.is_refused(task.name, node, now_s_);
+  };
+  if (const auto node = next_of_plan(is_new)) return node;
   // Those that are left are for pods still to come.
   std::vector<NodeName> taken = others;
   taken.insert(taken.end(), left.begin(), left.end());
@@ -122,7 +127,9 @@ std::optional<NodeName> Placer::home_for(const Pod& pod, std::vector<NodeName>& 
     moved = true;
     return node;
   }
-  return pod.nominated_node.empty() ? next_of_plan(true) : std::nullopt;
+  if (const auto node = next_of_plan(is_other)) return node;
+  return pod.nominated_node.empty() ? next_of_plan([](const NodeName&) { return true; })
+                                    : std::nullopt;
 }
 
 std::optional<NodeName> Placer::elsewhere(const Pod& pod, const NodeName& missed,

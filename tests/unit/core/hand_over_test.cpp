@@ -533,6 +533,24 @@ TEST_F(HandOverTest, APodThatMissedItsNodeIsNominatedElsewhereAtOnce) {
   EXPECT_NE(world_.pods().begin()->second.nominated_node, first);
 }
 
+// kube-scheduler clears the nominations of pods that fit nowhere.
+TEST_F(HandOverTest, WhereOnePodOfAGangWasRefusedTheOthersAreNotTriedNext) {
+  for (const char* node : {"n1", "n2", "n3", "n4"})
+    world_.add(a_node(node));
+  world_.add(a_job("train").of(2).gpus(4).gang().waiting());
+  settle(planner_, /*bind=*/false);
+  std::set<NodeName> first;
+  for (auto& [key, pod] : world_.pods()) {
+    first.insert(std::exchange(pod.nominated_node, NodeName()));
+    pod.unschedulable = "0/4 nodes";
+  }
+  ASSERT_EQ(first.size(), 2U);
+  world_.pass(kUnboundAfter_s);
+  settle(planner_, false);
+  for (const auto& [key, pod] : world_.pods())
+    EXPECT_FALSE(first.contains(pod.nominated_node)) << pod.nominated_node.str();
+}
+
 TEST_F(HandOverTest, AReplacementTakesThePlaceOfItsPredecessor) {
   for (const char* node : {"n1", "n2"})
     world_.add(a_node(node));
