@@ -99,8 +99,7 @@ class RowMaker {
     if (task.plan) {
       if (task.request.of_each.empty()) row.shape = task.plan->shape;
       row.gpus = std::int64_t{task.plan->shape.d_node} * task.plan->shape.d_gpn;
-      if (core::has_replacements(task.bound.size(), task.pods) ||
-          core::lacks_members(task.job.get(), task.bound.size(), task.pods.size()))
+      if (core::awaits_replacements(task.job.get(), task.bound.size(), task.pods))
         row.reason = reason::kReplacementWaits;
     } else {
       row.reason = reason_of(index, refused_s.has_value());

@@ -231,9 +231,10 @@ bool has_replacements(std::size_t bound, const std::vector<PodPtr>& unbound) {
          std::any_of(unbound.begin(), unbound.end(), [](const PodPtr& pod) { return pod->gated; });
 }
 
-bool lacks_members(const Job* job, std::size_t bound, std::size_t unbound) {
+bool awaits_replacements(const Job* job, std::size_t bound, const std::vector<PodPtr>& unbound) {
+  if (has_replacements(bound, unbound)) return true;
   if (job == nullptr || !job->plan || bound == 0) return false;
-  const auto there = std::max(static_cast<std::int64_t>(bound + unbound), job->active);
+  const auto there = std::max(static_cast<std::int64_t>(bound + unbound.size()), job->active);
   const std::int64_t wanted = std::min(job->wanted_pods(), std::ssize(job->plan->nodes));
   return there + job->terminating < wanted;
 }

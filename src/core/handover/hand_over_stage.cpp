@@ -127,8 +127,7 @@ void HandOverMemory::see(const std::vector<PlannedTask>& tasks, double now_s) {
     pods_due.try_emplace(task.id, now_s + kIncompleteAfter_s);
     for (const PodPtr& pod : task.unbound)
       pods.insert(pod->uid);
-    if (has_replacements(task.bound.size(), task.unbound) ||
-        lacks_members(task.job, task.bound.size(), task.unbound.size()))
+    if (awaits_replacements(task.job, task.bound.size(), task.unbound))
       replaces_since.try_emplace(task.id, now_s);
     else
       replaces_since.erase(task.id);

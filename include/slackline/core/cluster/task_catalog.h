@@ -52,9 +52,9 @@ PodRequests written_requests(const Job& job);
 
 // Pods of a planned task run, and others of it are gated: they replace members that were lost.
 bool has_replacements(std::size_t bound, const std::vector<PodPtr>& unbound);
-// It runs with fewer pods than it should, and its controller has not made the others again: it
-// backs off, or the API server refuses them. `job`: null of a task that is no Job.
-bool lacks_members(const Job* job, std::size_t bound, std::size_t unbound);
+// So, or its controller has not made the others again: it backs off, or the API server refuses
+// them. `job`: null of a task that is no Job.
+bool awaits_replacements(const Job* job, std::size_t bound, const std::vector<PodPtr>& unbound);
 
 // What a plan would say of pods of a task that are on these nodes, at least one: a name for each
 // pod. It has no id.

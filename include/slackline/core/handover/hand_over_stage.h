@@ -92,7 +92,7 @@ struct HandOverMemory {
   std::unordered_map<Uid, Backoff> backoff;  // by Job; goes once the Job runs
   // Until when all pods of a task must exist; infinity once some were bound. By task.
   std::unordered_map<Uid, double> pods_due;
-  // Since when a replacement waits behind the gate while other pods of its task run. By task.
+  // Since when replacements are awaited while other pods of their task run. By task.
   std::unordered_map<Uid, double> replaces_since;
 
   // Forgets every task and pod that is not among these, and meets the new ones.
