@@ -43,7 +43,7 @@ struct ContractKeys {
 struct ContainerFacts {
   std::vector<std::string> env;  // names
   bool has_env = false;
-  std::vector<GpuAmount> gpus;  // configured GPU resources of its limits
+  std::vector<ResourceAmount> gpus;  // configured GPU resources of its limits
   ContainerAmounts amounts{};
   // Of a Job's template, as JSON: all of its resources, and those that Slackline never writes.
   std::string resources{};

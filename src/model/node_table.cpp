@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "slackline/base/saturating.h"
+#include "slackline/base/words.h"
 #include "slackline/model/contract.h"
 
 namespace slackline {
@@ -26,14 +27,17 @@ class TableMaker {
     const std::string* profiler = find_label(state.node->labels, contract::kProfilerLabel);
     row.profiler = profiler != nullptr && *profiler == "true";
     table_.any_profiler |= row.profiler;
-    for (const GpuAmount& amount : all.gpus) {
+    for (const ResourceAmount& amount : all.gpus) {
       GpuCell& cell = cells(amount.resource, nodes)[index];
       cell.allocatable = cell.free = amount.count;
     }
-    for (const GpuAmount& amount : state.used.gpus) {
+    for (const ResourceAmount& amount : state.used.gpus) {
       GpuCell& cell = cells(amount.resource, nodes)[index];
       cell.free = saturating_sub(cell.free, amount.count);
     }
+    for (const ResourceAmount& amount : all.others)
+      if (amount.count > 0 && !table_.lists(amount.resource))
+        table_.others.push_back(amount.resource);
   }
 
   NodeTable take() { return std::move(table_); }
@@ -61,6 +65,11 @@ const std::vector<GpuCell>* NodeTable::cells(std::string_view resource) const {
   for (const auto& [name, cells] : gpus)
     if (name == resource) return &cells;
   return nullptr;
+}
+
+bool NodeTable::lists(std::string_view other) const {
+  return std::any_of(others.begin(), others.end(),
+                     [&](const std::string& name) { return same_name(name, other); });
 }
 
 NodeTable make_node_table(const std::vector<NodeStatePtr>& nodes) {

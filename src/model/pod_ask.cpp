@@ -11,17 +11,23 @@ Resources add_capped(const Resources& a, const Resources& b) {
   sum.cpu_milli = std::min(sum.cpu_milli, kMaxAmount);
   sum.memory_bytes = std::min(sum.memory_bytes, kMaxAmount);
   sum.pods = std::min(sum.pods, kMaxAmount);
-  for (GpuAmount& gpu : sum.gpus)
-    gpu.count = std::min(gpu.count, kMaxAmount);
+  for (ResourceAmounts* amounts : {&sum.gpus, &sum.others})
+    for (ResourceAmount& amount : *amounts)
+      amount.count = std::min(amount.count, kMaxAmount);
   return sum;
+}
+
+void fill(ResourceAmounts& first, const ResourceAmounts& second) {
+  for (const ResourceAmount& amount : second)
+    if (count_of(first, amount.resource) == 0) set_count(first, amount.resource, amount.count);
 }
 
 // `first`, and where it has none of a resource, `second`.
 Resources either(Resources first, const Resources& second) {
   if (first.cpu_milli == 0) first.cpu_milli = second.cpu_milli;
   if (first.memory_bytes == 0) first.memory_bytes = second.memory_bytes;
-  for (const GpuAmount& gpu : second.gpus)
-    if (first.gpu_count(gpu.resource) == 0) first.set_gpus(gpu.resource, gpu.count);
+  fill(first.gpus, second.gpus);
+  fill(first.others, second.others);
   return first;
 }
 

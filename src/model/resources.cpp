@@ -8,12 +8,10 @@
 namespace slackline {
 namespace {
 
-// Applies `combine(mine, theirs)` to every GPU resource of either side; both are sorted, so one
-// merge.
+// Applies `combine(mine, theirs)` to every resource of either side; both are sorted, so one merge.
 template <class Combine>
-std::vector<GpuAmount> merge_gpus(const std::vector<GpuAmount>& a, const std::vector<GpuAmount>& b,
-                                  Combine combine) {
-  std::vector<GpuAmount> out;
+ResourceAmounts merge(const ResourceAmounts& a, const ResourceAmounts& b, Combine combine) {
+  ResourceAmounts out;
   out.reserve(std::max(a.size(), b.size()));
   auto left = a.begin();
   auto right = b.begin();
@@ -33,37 +31,50 @@ std::vector<GpuAmount> merge_gpus(const std::vector<GpuAmount>& a, const std::ve
   return out;
 }
 
+// In place: most of what is added up names the same resources.
+void combine_into(ResourceAmounts& amounts, const ResourceAmounts& other,
+                  std::int64_t (*combine)(std::int64_t, std::int64_t)) {
+  for (const ResourceAmount& amount : other)
+    set_count(amounts, amount.resource, combine(count_of(amounts, amount.resource), amount.count));
+}
+
+bool covers(const ResourceAmounts& there, const ResourceAmounts& asked) {
+  return std::all_of(asked.begin(), asked.end(), [&](const ResourceAmount& amount) {
+    return amount.count <= 0 || amount.count <= count_of(there, amount.resource);
+  });
+}
+
 }  // namespace
 
-std::int64_t Resources::gpu_count(std::string_view resource) const {
-  for (const GpuAmount& amount : gpus)
+std::int64_t count_of(const ResourceAmounts& amounts, std::string_view resource) {
+  for (const ResourceAmount& amount : amounts)
     if (same_name(amount.resource, resource)) return amount.count;
   return 0;
 }
 
-std::int64_t Resources::gpu_total() const {
-  std::int64_t total = 0;
-  for (const GpuAmount& amount : gpus)
-    total = saturating_add(total, amount.count);
-  return total;
-}
-
-void Resources::set_gpus(std::string_view resource, std::int64_t count) {
+void set_count(ResourceAmounts& amounts, std::string_view resource, std::int64_t count) {
   const auto at = std::lower_bound(
-      gpus.begin(), gpus.end(), resource,
-      [](const GpuAmount& amount, std::string_view name) { return amount.resource < name; });
-  if (at != gpus.end() && at->resource == resource)
+      amounts.begin(), amounts.end(), resource,
+      [](const ResourceAmount& amount, std::string_view name) { return amount.resource < name; });
+  if (at != amounts.end() && at->resource == resource)
     at->count = count;
   else
-    gpus.insert(at, GpuAmount{std::string(resource), count});
+    amounts.insert(at, ResourceAmount{std::string(resource), count});
+}
+
+std::int64_t Resources::gpu_total() const {
+  std::int64_t total = 0;
+  for (const ResourceAmount& amount : gpus)
+    total = saturating_add(total, amount.count);
+  return total;
 }
 
 Resources& Resources::operator+=(const Resources& other) {
   cpu_milli = saturating_add(cpu_milli, other.cpu_milli);
   memory_bytes = saturating_add(memory_bytes, other.memory_bytes);
   pods = saturating_add(pods, other.pods);
-  for (const GpuAmount& amount : other.gpus)
-    set_gpus(amount.resource, saturating_add(gpu_count(amount.resource), amount.count));
+  combine_into(gpus, other.gpus, saturating_add);
+  combine_into(others, other.others, saturating_add);
   return *this;
 }
 
@@ -71,8 +82,8 @@ Resources& Resources::operator-=(const Resources& other) {
   cpu_milli = saturating_sub(cpu_milli, other.cpu_milli);
   memory_bytes = saturating_sub(memory_bytes, other.memory_bytes);
   pods = saturating_sub(pods, other.pods);
-  for (const GpuAmount& amount : other.gpus)
-    set_gpus(amount.resource, saturating_sub(gpu_count(amount.resource), amount.count));
+  combine_into(gpus, other.gpus, saturating_sub);
+  combine_into(others, other.others, saturating_sub);
   return *this;
 }
 
@@ -81,7 +92,9 @@ Resources max_of(const Resources& a, const Resources& b) {
   out.cpu_milli = std::max(a.cpu_milli, b.cpu_milli);
   out.memory_bytes = std::max(a.memory_bytes, b.memory_bytes);
   out.pods = std::max(a.pods, b.pods);
-  out.gpus = merge_gpus(a.gpus, b.gpus, [](auto x, auto y) { return std::max(x, y); });
+  const auto larger = [](auto x, auto y) { return std::max(x, y); };
+  out.gpus = merge(a.gpus, b.gpus, larger);
+  out.others = merge(a.others, b.others, larger);
   return out;
 }
 
@@ -89,9 +102,7 @@ bool fits(const Resources& request, const Resources& available) {
   if (request.cpu_milli > 0 && request.cpu_milli > available.cpu_milli) return false;
   if (request.memory_bytes > 0 && request.memory_bytes > available.memory_bytes) return false;
   if (request.pods > 0 && request.pods > available.pods) return false;
-  return std::all_of(request.gpus.begin(), request.gpus.end(), [&](const GpuAmount& amount) {
-    return amount.count <= 0 || amount.count <= available.gpu_count(amount.resource);
-  });
+  return covers(available.gpus, request.gpus) && covers(available.others, request.others);
 }
 
 }  // namespace slackline

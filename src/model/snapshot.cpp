@@ -1,6 +1,7 @@
 #include "slackline/model/snapshot.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -21,6 +22,17 @@ HoldTable::HoldTable(std::size_t node_count, const std::vector<NodeIndex>& nodes
   for (std::size_t i = 0; i < holds.size(); ++i)
     content->holds[next[nodes[i]]++] = std::move(holds[i]);
   content_ = std::move(content);
+}
+
+bool ClusterSnapshot::fits(const Resources& request, const Resources& available) const {
+  const auto is_known = [&](const ResourceAmount& other) {
+    return node_table.lists(other.resource);
+  };
+  if (std::all_of(request.others.begin(), request.others.end(), is_known))
+    return slackline::fits(request, available);
+  Resources known = request;
+  std::erase_if(known.others, std::not_fn(is_known));
+  return slackline::fits(known, available);
 }
 
 std::optional<NodeIndex> ClusterSnapshot::find_node(std::string_view name) const {
@@ -73,7 +85,7 @@ const PlanSighting* ClusterSnapshot::sighting_of(const Uid& carrier) const {
 
 const std::string* device_class_of(const ServedByDevices& served, const Resources& requests) {
   if (served.empty()) return nullptr;
-  for (const GpuAmount& amount : requests.gpus) {
+  for (const ResourceAmount& amount : requests.gpus) {
     const auto at = served.find(amount.resource);
     if (amount.count > 0 && at != served.end()) return &at->second;
   }

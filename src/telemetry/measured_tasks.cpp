@@ -9,7 +9,7 @@ namespace {
 bool shares_gpus(const Pod& pod, const Node& node, const GpuCatalog& catalog) {
   if (marks_shared(node.gpu_type)) return true;
   return std::any_of(pod.requests.gpus.begin(), pod.requests.gpus.end(),
-                     [&](const GpuAmount& amount) {
+                     [&](const ResourceAmount& amount) {
                        return amount.count > 0 && catalog.is_shared(amount.resource);
                      });
 }

@@ -11,7 +11,7 @@ void check(const Resources& amounts) {
   constexpr std::int64_t kMost = std::int64_t{1} << 50;
   require(amounts.cpu_milli >= 0 && amounts.cpu_milli <= kMost, "cpu in range");
   require(amounts.memory_bytes >= 0 && amounts.memory_bytes <= kMost, "memory in range");
-  for (const GpuAmount& gpu : amounts.gpus)
+  for (const ResourceAmount& gpu : amounts.gpus)
     require(gpu.count >= 0 && gpu.count <= kMost, "GPUs in range");
 }
 

@@ -82,7 +82,7 @@ void counts_what_is_left_after_holds_and_the_pod(ScoreQuestion question) {
     const Resources left = question.cluster.node(index).free() -
                            held_against(question.cluster, index, pod, 0) - pod.requests;
     std::int64_t gpus = 0;
-    for (const GpuAmount& amount : pod.requests.gpus)
+    for (const ResourceAmount& amount : pod.requests.gpus)
       gpus += left.gpu_count(amount.resource);
     ASSERT_EQ(node.free_gpus_after, gpus);
     ASSERT_LE(node.stranded_gpus, std::max<std::int64_t>(0, gpus));

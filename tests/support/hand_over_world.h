@@ -233,7 +233,7 @@ class HandOverWorld {
           free -= other.requests;
           alike += other.owner && pod.owner && other.owner->uid == pod.owner->uid ? 1 : 0;
         }
-      if (!fits(pod.requests, free)) continue;
+      if (!snapshot().fits(pod.requests, free)) continue;
       if (alike >= spread_of(pod.constraints.get()).most.value_or(alike + 1)) continue;
       pod.node = at->first;
       pod.phase = PodPhase::kRunning;
@@ -297,7 +297,7 @@ class HandOverWorld {
       free -= now.node(i).used;
       for (const Hold& hold : now.holds_on(i))
         free -= hold.amount;
-      if (fits(pod.requests, free)) return now.node(i).node->name;
+      if (now.fits(pod.requests, free)) return now.node(i).node->name;
     }
     return {};
   }

@@ -61,6 +61,9 @@ class NodeBuilder {
     node_.allocatable.set_gpus(name, count);
     return *this;
   }
+  NodeBuilder& other(const std::string& name, std::int64_t count) {
+    return set_count(node_.allocatable.others, name, count), *this;
+  }
   NodeBuilder& cpus(std::int64_t count) {
     return node_.allocatable.cpu_milli = 1000 * count, *this;
   }
@@ -90,6 +93,9 @@ class PodBuilder {
   }
   PodBuilder& gpus(std::int64_t count, const std::string& resource = kGpu) {
     return pod_.requests.set_gpus(resource, count), *this;
+  }
+  PodBuilder& other(const std::string& name, std::int64_t count) {
+    return set_count(pod_.requests.others, name, count), *this;
   }
   PodBuilder& cpus(std::int64_t count) { return pod_.requests.cpu_milli = 1000 * count, *this; }
   PodBuilder& memory(std::int64_t bytes) { return pod_.requests.memory_bytes = bytes, *this; }
@@ -177,6 +183,12 @@ class JobBuilder {
     return *this;
   }
   JobBuilder& gang() { return job_.indexed = true, *this; }
+  JobBuilder& cpus(std::int64_t per_pod) {
+    return job_.pod_requests.cpu_milli = 1000 * per_pod, *this;
+  }
+  JobBuilder& other(const std::string& name, std::int64_t per_pod) {
+    return set_count(job_.pod_requests.others, name, per_pod), *this;
+  }
   JobBuilder& gpus(std::int64_t per_pod, const std::string& resource = kGpu) {
     return job_.pod_requests.set_gpus(resource, per_pod), *this;
   }

@@ -41,6 +41,10 @@ struct NodeTable {
 
   // nullptr where no node has the resource.
   const std::vector<GpuCell>* cells(std::string_view resource) const;
+
+  // Of Resources::others, the names of which any node has one.
+  std::vector<std::string> others;
+  bool lists(std::string_view other) const;
 };
 
 NodeTable make_node_table(const std::vector<NodeStatePtr>& nodes);

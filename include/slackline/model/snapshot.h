@@ -120,6 +120,9 @@ struct ClusterSnapshot {
   bool stock_queue = false;  // as if it all waited (core/shadow/stock_queue.h): nobody writes to it
   bool taken_on_trust = false;  // a dump: nothing in it can be proved, so all of it is believed
 
+  // As fits() of model/resources.h, but that of its others `request` may ask for more than is there
+  // of one that no node lists: kube-scheduler may be told to leave that to another extender.
+  bool fits(const Resources& request, const Resources& available) const;
   std::optional<NodeIndex> find_node(std::string_view name) const;
   const NodeState& node(NodeIndex index) const { return *nodes[index]; }
   std::span<const Hold> holds_on(NodeIndex index) const { return holds.on(index); }

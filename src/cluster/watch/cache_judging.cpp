@@ -132,7 +132,7 @@ void Cache::find_served_by_devices(News& news) {
   for (const auto& [name, slot] : nodes_) {
     if (served.empty()) break;
     if (!slot.state->node) continue;
-    for (const GpuAmount& listed : slot.state->node->allocatable.gpus)
+    for (const ResourceAmount& listed : slot.state->node->allocatable.gpus)
       if (listed.count > 0) served.erase(listed.resource);
   }
   if (belief_.set_served_by_devices(std::move(served))) judge_anew("", due_for_news(), news);
@@ -179,10 +179,11 @@ bool Cache::shows_added_toleration(const Pod& pod) const {
                                         return toleration.key == resource && toleration.exists;
                                       });
   };
-  return std::any_of(pod.requests.gpus.begin(), pod.requests.gpus.end(), [&](const GpuAmount& of) {
-    return tolerates(pod.constraints, of.resource) &&
-           !tolerates(at->second.object->constraints, of.resource);
-  });
+  return std::any_of(pod.requests.gpus.begin(), pod.requests.gpus.end(),
+                     [&](const ResourceAmount& of) {
+                       return tolerates(pod.constraints, of.resource) &&
+                              !tolerates(at->second.object->constraints, of.resource);
+                     });
 }
 
 void Cache::learn_admission(News& news) {

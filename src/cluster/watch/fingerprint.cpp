@@ -9,8 +9,9 @@ namespace {
 
 std::string text_of(const Resources& amount) {
   std::string text = format("{},{},{}", amount.cpu_milli, amount.memory_bytes, amount.pods);
-  for (const GpuAmount& gpu : amount.gpus)
-    text += format(",{}={}", gpu.resource, gpu.count);
+  for (const ResourceAmounts* amounts : {&amount.gpus, &amount.others})
+    for (const ResourceAmount& each : *amounts)
+      text += format(",{}={}", each.resource, each.count);
   return text;
 }
 

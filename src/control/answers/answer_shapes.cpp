@@ -53,11 +53,11 @@ std::string group_text(std::string_view code) {
       {"Taint", "tainted"},
       {"NodeSelector", "not in its nodeSelector"},
       {"NodeAffinity", "not in its node affinity"},
-      {"NodeTooSmall", "too few GPUs in all"},
+      {"NodeTooSmall", "too few GPUs, or too little else, in all"},
       {"RefusedByScheduler", "refused by kube-scheduler"},
       {"HeldForOthers", "held for others"},
       {"Full", "full"},
-      {"NoCpuOrMemory", "too little CPU or memory free"},
+      {"NoCpuOrMemory", "too little CPU, memory or another resource free"},
   }};
   for (const Text& text : kTexts)
     if (text.code == code) return std::string(text.text);

@@ -33,7 +33,7 @@ std::vector<GpuUseView> gpu_use(const ClusterSnapshot& snapshot, NodeIndex index
                                 const GpuCatalog& catalog, double now_steady_s) {
   const NodeState& state = snapshot.node(index);
   std::vector<GpuUseView> uses;
-  for (const GpuAmount& amount : state.node->allocatable.gpus) {
+  for (const ResourceAmount& amount : state.node->allocatable.gpus) {
     GpuUseView use;
     use.resource = amount.resource;
     if (const GpuResourceRule* rule = catalog.resource(amount.resource))
@@ -77,7 +77,7 @@ void NodeLister::add_hold(const Hold& hold, std::vector<GpuOccupantView>& to) co
   } else {
     one.task = hold.gang;
   }
-  for (const GpuAmount& amount : hold.amount.gpus) {
+  for (const ResourceAmount& amount : hold.amount.gpus) {
     one.resource = amount.resource;
     one.gpus = amount.count;
     to.push_back(one);
@@ -87,7 +87,7 @@ void NodeLister::add_hold(const Hold& hold, std::vector<GpuOccupantView>& to) co
 std::vector<GpuOccupantView> NodeLister::occupants(NodeIndex index) const {
   std::vector<GpuOccupantView> all;
   for (const PodPtr& pod : snapshot_.node(index).pods)
-    for (const GpuAmount& amount : pod->requests.gpus)
+    for (const ResourceAmount& amount : pod->requests.gpus)
       all.push_back({task_name(snapshot_, *pod), pod->key.str(), amount.resource, amount.count,
                      placed_by(*pod)});
   for (const Hold& hold : snapshot_.holds_on(index))

@@ -14,6 +14,7 @@
 #include "slackline/core/cluster/predicates.h"
 #include "slackline/core/cluster/queue_shares.h"
 #include "slackline/core/cluster/resizing.h"
+#include "slackline/core/cluster/room.h"
 #include "slackline/core/cluster/room_wait.h"
 #include "slackline/core/cluster/run_progress.h"
 #include "slackline/core/cluster/spared_runs.h"
@@ -213,8 +214,9 @@ class RowMaker {
     return any;
   }
 
-  // Its own selectors, affinity and tolerations leave no node of the types it may use; one that is
-  // full does not count as such. Tasks alike share their eligibility, and so the answer.
+  // Its own selectors, affinity and tolerations leave no node of the types it may use that is large
+  // enough for it; one that is full does not count as such. Tasks alike share their eligibility,
+  // and so the answer.
   bool no_node_may(core::TaskIndex index) {
     const core::EligibleNodesPtr& eligible = queue_.state().tasks()[index].eligible;
     if (!eligible) return false;
@@ -223,10 +225,13 @@ class RowMaker {
         if (word != 0) return false;
     const auto [at, first] = barred_.try_emplace(eligible.get(), true);
     if (!first) return at->second;
+    const Pod& member = *queue_.task(index).member;
     for (const core::QueuePool& pool : queue_.pools())
-      for (const NodeIndex node : pool.nodes)
-        if (!core::misfit(*queue_.task(index).member, *sight_.snapshot->node(node).node))
+      for (const NodeIndex index_of_node : pool.nodes) {
+        const Node& node = *sight_.snapshot->node(index_of_node).node;
+        if (!core::misfit(member, node) && core::is_large_enough(*sight_.snapshot, node, member))
           return at->second = false;
+      }
     return true;
   }
 

@@ -44,7 +44,7 @@ PodPtr requested_pod(const ClusterSnapshot& snapshot, const BindRequest& request
 // Why the pod may not be on the node, whatever else runs there. Selectors and
 // affinity are kube-scheduler's: it has judged them on the same node a moment ago.
 Status judge_node(const Pod& pod, const Node& node) {
-  for (const GpuAmount& amount : pod.requests.gpus)
+  for (const ResourceAmount& amount : pod.requests.gpus)
     if (amount.count > node.allocatable.gpu_count(amount.resource))
       return fail(ErrorCode::kInvalidArgument,
                   format("node {} has no {} x {}", node.name.str(), amount.count, amount.resource));

@@ -5,6 +5,7 @@
 #include "slackline/core/answers/refusals.h"
 #include "slackline/core/cluster/holds.h"
 #include "slackline/core/cluster/predicates.h"
+#include "slackline/core/cluster/room.h"
 #include "slackline/core/planning/gpu_types.h"
 #include "slackline/model/verdict.h"
 
@@ -34,7 +35,9 @@ class NodeJudge {
       return code(type_of(index).empty() ? Verdict::kGpuTypeUnknown : Verdict::kGpuTypeNotAccepted);
     if (const auto bar = misfit(member_, *state.node)) return code(*bar);
     const std::int64_t wanted = gpus_wanted();
-    if (state.node->allocatable.gpu_count(resource) < wanted) return code(Verdict::kNodeTooSmall);
+    if (state.node->allocatable.gpu_count(resource) < wanted ||
+        !is_large_enough(question_.snapshot, *state.node, member_))
+      return code(Verdict::kNodeTooSmall);
     if (refusal_of(index) != nullptr) return kRefused;
     const Resources free = state.free();
     const Resources left = free - holds_.against(index);
@@ -42,8 +45,8 @@ class NodeJudge {
     if (left.gpu_count(resource) < wanted) return code(Verdict::kHeldForOthers);
     Resources rest = member_.requests;
     rest.set_gpus(resource, 0);
-    if (!fits(rest, free)) return kNoCpuOrMemory;
-    return fits(rest, left) ? kFree : code(Verdict::kHeldForOthers);
+    if (!question_.snapshot.fits(rest, free)) return kNoCpuOrMemory;
+    return question_.snapshot.fits(rest, left) ? kFree : code(Verdict::kHeldForOthers);
   }
 
   // Null: none.

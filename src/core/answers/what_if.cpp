@@ -39,6 +39,7 @@ Node node_like(const Node* like, const AddedNodes& added, const std::string& res
                       kPodsOfNode,
                       {}};
   node.allocatable.set_gpus(resource, added.gpus_per_node);
+  node.allocatable.others = std::move(room.others);
   return node;
 }
 

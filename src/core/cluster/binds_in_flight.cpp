@@ -26,7 +26,7 @@ bool shows_unbound(const ClusterSnapshot& snapshot, const ObjectKey& key, const 
 
 Resources self_accounted_part(const Resources& request, const GpuCatalog& catalog) {
   Resources part;
-  for (const GpuAmount& amount : request.gpus) {
+  for (const ResourceAmount& amount : request.gpus) {
     const GpuResourceRule* rule = catalog.resource(amount.resource);
     if (amount.count > 0 && rule != nullptr && rule->self_accounted)
       part.set_gpus(amount.resource, amount.count);
@@ -61,7 +61,7 @@ Booked BindsInFlight::book(const ClusterSnapshot& snapshot, const Pod& pod, cons
   const auto index = snapshot.find_node(node.str());
   Entry* const again = find(pod.uid, node);
   if (!shows_bound(snapshot, node, pod.uid)) {
-    for (const GpuAmount& amount : entry.shares.gpus) {
+    for (const ResourceAmount& amount : entry.shares.gpus) {
       const std::vector<GpuCell>* cells = snapshot.node_table.cells(amount.resource);
       const std::int64_t free = index && cells != nullptr ? (*cells)[*index].free : 0;
       if (amount.count > saturating_sub(free, booked(snapshot, node, pod.uid, amount.resource)))
@@ -143,7 +143,7 @@ std::vector<DeviceSlots> BindsInFlight::choose(const ClusterSnapshot& snapshot, 
                                                const GpuCatalog& catalog) const {
   const NodeState& state = snapshot.node(node);
   std::vector<DeviceSlots> chosen;
-  for (const GpuAmount& amount : entry.shares.gpus) {
+  for (const ResourceAmount& amount : entry.shares.gpus) {
     SlotsInUse in_use;
     for (const PodPtr& pod : state.pods)
       in_use.add(amount.resource, pod->requests.gpu_count(amount.resource), pod->device_slots);

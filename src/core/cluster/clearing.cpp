@@ -132,7 +132,7 @@ std::optional<Clearer::Clearable> Clearer::without_runs(TaskIndex waits, const C
   }
   Resources rest = member.requests;
   rest.gpus.clear();  // counted above
-  return fits(rest, left) ? std::optional(std::move(cleared)) : std::nullopt;
+  return snapshot_.fits(rest, left) ? std::optional(std::move(cleared)) : std::nullopt;
 }
 
 // The waiting task first, then the runs, the largest first.

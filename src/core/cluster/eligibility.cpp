@@ -12,8 +12,10 @@ namespace slackline::core {
 std::string eligibility_key(const Pod& member) {
   std::string key = format("{}|{}", member.requests.cpu_milli, member.requests.memory_bytes);
   if (member.uid.empty())
-    for (const GpuAmount& gpus : member.requests.gpus)
+    for (const ResourceAmount& gpus : member.requests.gpus)
       key += "|r " + gpus.resource;
+  for (const ResourceAmount& other : member.requests.others)
+    key += format("|o {}={}", other.resource, other.count);
   if (!member.constraints) return key;
   for (const auto& [name, value] : member.constraints->node_selector)
     key += format("|s {}={}", name, value);

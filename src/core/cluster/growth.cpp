@@ -75,7 +75,7 @@ class GrowthFinder {
     for (PoolNode i = 0; i < nodes.size(); ++i) {
       const bool own = std::find(run.nodes.begin(), run.nodes.end(), i) != run.nodes.end();
       if (!misfit(member, *snapshot_.node(nodes[i]).node) &&
-          (own || fits(rest, room_.free(nodes[i]))))
+          (own || snapshot_.fits(rest, room_.free(nodes[i]))))
         eligible.by_pool[pool].insert(i);
     }
     return eligible;

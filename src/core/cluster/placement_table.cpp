@@ -40,7 +40,8 @@ std::vector<OpenNode> open_nodes(const ClusterSnapshot& snapshot, const Pod& mem
 class TableMaker {
  public:
   TableMaker(const ClusterSnapshot& snapshot, const Task& task, const PlacementOptions& options)
-      : task_(task),
+      : snapshot_(snapshot),
+        task_(task),
         options_(options),
         accepted_(task.intent, *options.catalog, task.gpu_resource),
         member_(*task.member),
@@ -145,7 +146,7 @@ class TableMaker {
     Resources rest = member_.requests;
     rest.set_gpus(task_.gpu_resource, 0);
     for (const OpenNode& node : open_) {
-      if (node.type != pool.type || !fits(rest, node.free)) continue;
+      if (node.type != pool.type || !snapshot_.fits(rest, node.free)) continue;
       const int free = countable_gpus(node.free.gpu_count(task_.gpu_resource));
       ++room[static_cast<std::size_t>(std::min(free, pool.gpus_per_node))];
     }
@@ -213,6 +214,7 @@ class TableMaker {
            std::tuple(b.shape.gpus(), b.shape.d_node, b.gpu_type, b.resource);
   }
 
+  const ClusterSnapshot& snapshot_;
   const Task& task_;
   const PlacementOptions& options_;
   AcceptedTypes accepted_;

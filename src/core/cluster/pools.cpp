@@ -15,7 +15,7 @@ std::vector<Pool> derive_pools(const ClusterSnapshot& snapshot, const GpuCatalog
   for (const NodeStatePtr& state : snapshot.nodes) {
     const Node& node = *state->node;
     if (!is_usable(node)) continue;
-    for (const GpuAmount& amount : node.allocatable.gpus) {
+    for (const ResourceAmount& amount : node.allocatable.gpus) {
       if (amount.count <= 0) continue;
       const auto same = [&](const Pool& pool) {
         return pool.type == node.gpu_type && pool.resource == amount.resource;

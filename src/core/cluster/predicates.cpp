@@ -21,8 +21,9 @@ std::optional<Misfit> taint_misfit(const Pod& pod, const Node& node) {
   std::optional<Misfit> found;
   for (const Taint& taint : node.taints) {
     if (taint.effect == TaintEffect::kPreferNoSchedule || tolerated(constraints, taint)) continue;
-    const bool of_resource = pod.uid.empty() && taint.effect == TaintEffect::kNoSchedule &&
-                             pod.requests.gpu_count(taint.key) > 0;
+    const bool of_resource =
+        pod.uid.empty() && taint.effect == TaintEffect::kNoSchedule &&
+        (pod.requests.gpu_count(taint.key) > 0 || count_of(pod.requests.others, taint.key) > 0);
     if (!of_resource) return Misfit::kTaint;
     if (!node.tolerated_by_request) found = Misfit::kResourceTaint;
   }

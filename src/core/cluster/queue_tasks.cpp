@@ -365,10 +365,11 @@ class TaskFinder {
     for (const PodPtr& pod : pods) {
       const bool fits_somewhere =
           pod->bound() ||
-          std::any_of(
-              snapshot_.nodes.begin(), snapshot_.nodes.end(), [&](const NodeStatePtr& state) {
-                return is_usable(*state->node) && fits(pod->requests, state->node->allocatable);
-              });
+          std::any_of(snapshot_.nodes.begin(), snapshot_.nodes.end(),
+                      [&](const NodeStatePtr& state) {
+                        return is_usable(*state->node) &&
+                               snapshot_.fits(pod->requests, state->node->allocatable);
+                      });
       if (!fits_somewhere) return pod.get();
     }
     return nullptr;

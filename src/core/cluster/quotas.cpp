@@ -22,7 +22,7 @@ std::int64_t amount_of(const Resources& pod, std::string_view resource) {
   if (resource == "pods") return pod.pods;
   if (resource == "cpu") return pod.cpu_milli;
   if (resource == "memory") return pod.memory_bytes;
-  return pod.gpu_count(resource);
+  return saturating_add(pod.gpu_count(resource), count_of(pod.others, resource));
 }
 
 bool QuotaBook::Account::covers(const Resources& pod) const {

@@ -42,7 +42,7 @@ Resources Room::free(NodeIndex node) const {
 }
 
 bool Room::fits(NodeIndex node, const Resources& request) const {
-  return slackline::fits(request, free(node));
+  return snapshot_.fits(request, free(node));
 }
 
 bool Room::waits_on(const NodeName& node) const {
@@ -50,13 +50,24 @@ bool Room::waits_on(const NodeName& node) const {
   const Resources* held = index ? table_.ending().held_on(*index) : nullptr;
   if (held == nullptr) return false;
   const Resources now = free(*index) - *held;
+  const auto is_short = [](const ResourceAmount& amount) { return amount.count < 0; };
   return now.cpu_milli < 0 || now.memory_bytes < 0 || now.pods < 0 ||
+         std::any_of(now.gpus.begin(), now.gpus.end(), is_short) ||
          std::any_of(
-             now.gpus.begin(), now.gpus.end(), [](const GpuAmount& gpu) { return gpu.count < 0; });
+             now.others.begin(), now.others.end(),
+             [&](const ResourceAmount& other) {
+               return is_short(other) && snapshot_.node_table.lists(other.resource);
+             });
 }
 
 void Room::take(const NodeName& node, const Resources& request) {
   if (const auto index = snapshot_.find_node(node.str())) change_[*index] -= request;
+}
+
+bool is_large_enough(const ClusterSnapshot& snapshot, const Node& node, const Pod& member) {
+  Resources rest = member.requests;
+  rest.gpus.clear();
+  return snapshot.fits(rest, node.allocatable);
 }
 
 NodeSet usable_nodes(const ClusterSnapshot& snapshot, const RoomTable& room, const Pod& member,
@@ -65,7 +76,7 @@ NodeSet usable_nodes(const ClusterSnapshot& snapshot, const RoomTable& room, con
   rest.gpus.clear();
   NodeSet usable(nodes.size());
   for (PoolNode i = 0; i < nodes.size(); ++i)
-    if (!misfit(member, *snapshot.node(nodes[i]).node) && fits(rest, room.free(nodes[i])))
+    if (!misfit(member, *snapshot.node(nodes[i]).node) && snapshot.fits(rest, room.free(nodes[i])))
       usable.insert(i);
   return usable;
 }

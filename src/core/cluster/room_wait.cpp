@@ -20,7 +20,7 @@ std::set<NodeName> full_nodes(const ClusterSnapshot& snapshot, const QueueTask& 
   const Pod& pod = task.pods.empty() ? *task.member : *task.pods.front();
   for (const NodeName& name : task.plan->nodes) {
     const auto node = snapshot.find_node(name.str());
-    if (node && !fits(pod.requests, snapshot.node(*node).free())) full.insert(name);
+    if (node && !snapshot.fits(pod.requests, snapshot.node(*node).free())) full.insert(name);
   }
   return full;
 }

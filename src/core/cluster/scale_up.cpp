@@ -5,6 +5,7 @@
 
 #include "slackline/base/text.h"
 #include "slackline/core/cluster/predicates.h"
+#include "slackline/core/cluster/room.h"
 #include "slackline/core/planning/gpu_types.h"
 #include "slackline/core/planning/mixed_pods.h"
 
@@ -58,14 +59,12 @@ bool PresentNodes::could_run(const QueueTask& task, const std::string& kind) {
 
 bool PresentNodes::find(const QueueTask& task) const {
   const AcceptedTypes accepted(*task.intent, catalog_, task.request.resource);
-  Resources rest = task.member->requests;
-  rest.gpus.clear();
   std::vector<std::int64_t> gpus;  // of each node that one member may use
   for (const NodeStatePtr& state : snapshot_.nodes) {
     const Node& node = *state->node;
     const std::int64_t count = node.allocatable.gpu_count(task.request.resource);
-    if (count > 0 && accepted.preference(node.gpu_type) && fits(rest, node.allocatable) &&
-        !misfit(*task.member, in_service(node)))
+    if (count > 0 && accepted.preference(node.gpu_type) &&
+        is_large_enough(snapshot_, node, *task.member) && !misfit(*task.member, in_service(node)))
       gpus.push_back(count);
   }
   if (!task.request.of_each.empty())

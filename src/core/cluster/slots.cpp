@@ -15,7 +15,7 @@ constexpr std::string_view kGpuCountLabel = "nvidia.com/gpu.count";
 
 std::int64_t whole_gpus(const Node& node, const GpuCatalog& catalog) {
   std::int64_t sum = 0;
-  for (const GpuAmount& amount : node.allocatable.gpus) {
+  for (const ResourceAmount& amount : node.allocatable.gpus) {
     const GpuResourceRule* rule = catalog.resource(amount.resource);
     if (rule != nullptr && rule->sharing == GpuSharing::kWhole && !rule->self_accounted)
       sum = saturating_add(sum, amount.count);

@@ -58,8 +58,8 @@ std::optional<int> AcceptedTypes::preference(const GpuType& type) const {
 }
 
 std::string primary_gpu_resource(const Resources& request) {
-  const GpuAmount* best = nullptr;
-  for (const GpuAmount& amount : request.gpus)
+  const ResourceAmount* best = nullptr;
+  for (const ResourceAmount& amount : request.gpus)
     if (amount.count > 0 && (best == nullptr || amount.count > best->count)) best = &amount;
   return best == nullptr ? std::string{} : best->resource;
 }
@@ -69,7 +69,7 @@ std::int64_t primary_gpu_count(const Resources& request) {
 }
 
 bool wants_self_accounted(const Resources& request, const GpuCatalog& catalog) {
-  return std::any_of(request.gpus.begin(), request.gpus.end(), [&](const GpuAmount& amount) {
+  return std::any_of(request.gpus.begin(), request.gpus.end(), [&](const ResourceAmount& amount) {
     const GpuResourceRule* rule = catalog.resource(amount.resource);
     return amount.count > 0 && rule != nullptr && rule->self_accounted;
   });

@@ -12,7 +12,7 @@ NodeFit::NodeFit(const ClusterSnapshot& snapshot, const Pod& pod, const TaskInte
       requests_(pod.requests),
       accepted_(intent, catalog),
       holds_(snapshot, pod, now_steady_s) {
-  for (const GpuAmount& amount : requests_.gpus) {
+  for (const ResourceAmount& amount : requests_.gpus) {
     const GpuResourceRule* rule = catalog.resource(amount.resource);
     const bool ours = amount.count > 0 && rule != nullptr && rule->self_accounted;
     asked_.push_back({amount.resource, amount.count, ours, table_.cells(amount.resource)});

@@ -71,7 +71,8 @@ struct Shortage {
   bool memory = false;
   bool pods = false;
   std::vector<std::string> gpus;
-  std::vector<std::int64_t> missing;  // cpu, memory, pods, gpus: those that are short
+  std::vector<std::string> others;
+  std::vector<std::int64_t> missing;  // cpu, memory, pods, gpus, others: those that are short
 
   bool empty() const { return missing.empty(); }
 
@@ -82,11 +83,15 @@ struct Shortage {
     if (pods) share.push_back(amount.pods);
     for (const std::string& resource : gpus)
       share.push_back(amount.gpu_count(resource));
+    for (const std::string& resource : others)
+      share.push_back(count_of(amount.others, resource));
     return share;
   }
 };
 
-Shortage shortage_of(const Resources& request, const Resources& available) {
+// As ClusterSnapshot::fits.
+Shortage shortage_of(const ClusterSnapshot& snapshot, const Resources& request,
+                     const Resources& available) {
   Shortage shortage;
   const auto lacks = [&](std::int64_t asked, std::int64_t there) {
     if (asked <= 0 || asked <= there) return false;
@@ -96,9 +101,13 @@ Shortage shortage_of(const Resources& request, const Resources& available) {
   shortage.cpu = lacks(request.cpu_milli, available.cpu_milli);
   shortage.memory = lacks(request.memory_bytes, available.memory_bytes);
   shortage.pods = lacks(request.pods, available.pods);
-  for (const GpuAmount& amount : request.gpus)
+  for (const ResourceAmount& amount : request.gpus)
     if (lacks(amount.count, available.gpu_count(amount.resource)))
       shortage.gpus.push_back(amount.resource);
+  for (const ResourceAmount& amount : request.others)
+    if (snapshot.node_table.lists(amount.resource) &&
+        lacks(amount.count, count_of(available.others, amount.resource)))
+      shortage.others.push_back(amount.resource);
   return shortage;
 }
 
@@ -209,12 +218,12 @@ class VictimChooser {
     if (not_only_about_gpus(state, offered)) return keep(state, offered);
 
     Resources available = state.free() - fit_.holds().against(*index);
-    const bool roomy = shortage_of(preemptor_.requests, available).empty();
+    const bool roomy = shortage_of(snapshot_, preemptor_.requests, available).empty();
     if (roomy) return keep(state, offered);
     // Terminating pods free their room without eviction; if that suffices, choose no victims.
     for (const PodPtr& pod : state.pods)
       if (pod->deleting) available += pod->requests;
-    const Shortage shortage = shortage_of(preemptor_.requests, available);
+    const Shortage shortage = shortage_of(snapshot_, preemptor_.requests, available);
     if (shortage.empty()) return std::nullopt;
     return answer(offered, search(shortage));
   }

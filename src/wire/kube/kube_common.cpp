@@ -11,7 +11,7 @@ namespace slackline::wire {
 namespace {
 
 // Lists are short in practice; the limits keep hostile ones cheap.
-constexpr std::size_t kMaxGpuResources = 64;
+constexpr std::size_t kMaxNamedResources = 64;  // GPUs, and as many others
 constexpr std::size_t kMaxProblems = 32;
 
 }  // namespace
@@ -90,6 +90,11 @@ std::vector<MatchExpression> read_match_expressions(JsonView list) {
   return out;
 }
 
+bool is_other_resource(std::string_view name) {
+  return name == "ephemeral-storage" || name.starts_with("hugepages-") ||
+         name.find('/') != std::string_view::npos;
+}
+
 std::int64_t ResourceReader::amount(const JsonField& field, Unit unit, std::string_view path) {
   const JsonView value = field.value;
   std::string number;
@@ -103,12 +108,24 @@ std::int64_t ResourceReader::amount(const JsonField& field, Unit unit, std::stri
                                                  : parse_quantity(text, rounding);
   const bool gpus_there = capacity_ && unit == Unit::kGpus;
   const std::int64_t most = gpus_there ? kMaxGpusPerNode : kMaxAmount;
+  if (parsed && capacity_ && unit == Unit::kOthers) return std::min(*parsed, most);
   if (parsed && *parsed <= most) return *parsed;
   std::string why = parsed ? format("\"{}\" is larger than any machine", printable(text, 64))
                            : parsed.error().message;
   if (parsed && gpus_there) why += format(": no node has more than {}", kMaxGpusPerNode);
   add_problem(problems_, format("{}[{}]: {}", path, printable(field.key, 64), why));
   return 0;
+}
+
+void ResourceReader::set_named(ResourceAmounts& amounts, const JsonField& field, Unit unit,
+                               std::string_view path) {
+  const std::int64_t before = count_of(amounts, field.key);
+  const std::int64_t count = amount(field, unit, path);
+  if (count == before) return;
+  if (amounts.size() < kMaxNamedResources || before != 0)
+    set_count(amounts, field.key, count);
+  else
+    add_problem(problems_, format("{}: more than {} resources", path, kMaxNamedResources));
 }
 
 void ResourceReader::apply(JsonView list, std::string_view path, Resources& out) {
@@ -124,14 +141,9 @@ void ResourceReader::apply(JsonView list, std::string_view path, Resources& out)
       set(out.pods, field, Unit::kWhole);
     } else if (field.key.find('/') != std::string_view::npos &&
                catalog_.resource(field.key) != nullptr) {
-      const std::int64_t before = out.gpu_count(field.key);
-      std::int64_t count = before;
-      set(count, field, Unit::kGpus);
-      if (count == before) continue;
-      if (out.gpus.size() < kMaxGpuResources || before != 0)
-        out.set_gpus(field.key, count);
-      else
-        add_problem(problems_, format("{}: more than {} GPU resources", path, kMaxGpuResources));
+      set_named(out.gpus, field, Unit::kGpus, path);
+    } else if (is_other_resource(field.key)) {
+      set_named(out.others, field, Unit::kOthers, path);
     }
   }
 }

@@ -38,16 +38,20 @@ MatchExpression never_matches();
 // Appends, up to a limit: a broken object must not cost more than a good one.
 void add_problem(std::vector<std::string>& problems, std::string problem);
 
+// Of Resources::others: what a device plugin ("rdma/hca") or the kubelet counts.
+bool is_other_resource(std::string_view name);
+
 // Reads a resource list (name -> quantity) into the amounts that Slackline counts: cpu, memory,
-// pods and GPU resources by the catalogue. A malformed quantity, or one above kMaxAmount, becomes a
-// problem and counts as 0 (F44).
+// pods, GPU resources by the catalogue, and others. A malformed quantity, or one above kMaxAmount,
+// becomes a problem and counts as 0 (F44).
 class ResourceReader {
  public:
   ResourceReader(const GpuCatalog& catalog, std::vector<std::string>& problems)
       : catalog_(catalog), problems_(problems) {}
 
   // For capacities, not requests: half a GPU counts as none, and no node has more than
-  // kMaxGpusPerNode of one resource. A node that claims more has a problem, and none of them.
+  // kMaxGpusPerNode of one resource. A node that claims more has a problem, and none of them. Of
+  // others it has kMaxAmount at most: nobody can ask for more.
   ResourceReader& of_capacity() {
     capacity_ = true;
     return *this;
@@ -57,8 +61,10 @@ class ResourceReader {
   void apply(JsonView list, std::string_view path, Resources& out);
 
  private:
-  enum class Unit { kThousandths, kWhole, kGpus };
+  enum class Unit { kThousandths, kWhole, kGpus, kOthers };
   std::int64_t amount(const JsonField& field, Unit unit, std::string_view path);
+  void set_named(ResourceAmounts& amounts, const JsonField& field, Unit unit,
+                 std::string_view path);
 
   const GpuCatalog& catalog_;
   std::vector<std::string>& problems_;

@@ -12,10 +12,10 @@ namespace {
 std::string_view accounted(std::string_view key) {
   constexpr std::string_view kRequests = "requests.";
   if (key == "count/pods") return "pods";
-  if (key == "pods" || key == "cpu" || key == "memory") return key;
+  if (key == "pods" || key == "cpu" || key == "memory" || key == "ephemeral-storage") return key;
   if (!key.starts_with(kRequests)) return {};
   const std::string_view name = key.substr(kRequests.size());
-  const bool known = name == "cpu" || name == "memory" || name.find('/') != name.npos;
+  const bool known = name == "cpu" || name == "memory" || is_other_resource(name);
   return known ? name : std::string_view();
 }
 

@@ -143,7 +143,7 @@ class KueueReader {
 
   void count_gpus(const Node& node) {
     if (!setup_.gpus) setup_.gpus.emplace();
-    for (const GpuAmount& amount : node.allocatable.gpus) {
+    for (const ResourceAmount& amount : node.allocatable.gpus) {
       if (!catalog_.is_whole(amount.resource)) continue;
       std::int64_t& sum = (*setup_.gpus)[node.gpu_type];
       sum = saturating_add(sum, amount.count);

@@ -169,6 +169,21 @@ TEST_F(QueueQueryTest, WhoIsExpectedToComeCountsInWhatIsForecastForTheQuestion) 
   EXPECT_GT(*ask(snapshot).rows[1].start_p90_s, alone_s + 600);
 }
 
+TEST_F(QueueQueryTest, AJobThatNoNodeIsLargeEnoughForSaysSo) {
+  const ClusterSnapshot snapshot =
+      a_cluster()
+          .with(a_node("n1").cpus(8).other("rdma/hca", 2))
+          .with(a_job("cpus").gpus(1).cpus(9).waiting())
+          .with(a_job("hca").gpus(1).other("rdma/hca", 3).waiting())
+          .with(a_job("hca-fits").gpus(1).other("rdma/hca", 2).waiting())
+          .build();
+  for (const QueueRow& row : ask(snapshot).rows) {
+    const bool fits = row.key.name == "hca-fits";
+    EXPECT_EQ(row.blocked, !fits) << row.key.name;
+    EXPECT_EQ(row.reason == reason::kNoNodeFits, !fits) << row.key.name;
+  }
+}
+
 TEST_F(QueueQueryTest, AJobLargerThanAnyClusterWaitsAndSaysWhy) {
   auto job = waiting("absurd", 1'000'000'000'000, 3600).of(2'147'483'647).gang();
   const QueueView view = ask(a_cluster().with(a_node("n1")).with(job).build());

@@ -1,6 +1,7 @@
 // Why a task waits, what would help, what one would cost, and what a change would do.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,6 +22,7 @@ namespace {
 using test::a_cluster;
 using test::a_job;
 using test::a_node;
+using test::a_pod;
 using test::a_quota;
 using test::add_running;
 using test::kGpu;
@@ -144,31 +146,39 @@ TEST_F(AnswersTest, WhoFitsAndYieldsIsToldToWhom) {
 
 TEST_F(AnswersTest, EveryNodeIsCountedOnceByWhatKeepsTheTaskOff) {
   auto cluster = a_cluster();
-  cluster.with(a_node("a-full").of("A100", 4))
-      .with(a_node("b-free").of("A100", 4))
+  cluster.with(a_node("a-full").of("A100", 4).other("rdma/hca", 1))
+      .with(a_node("b-free").of("A100", 4).other("rdma/hca", 1))
       .with(a_node("c-other").of("K80", 4))
       .with(a_node("d-other").of("K80", 4))
-      .with(a_node("e-taint").of("A100", 4).taint("team", "x"))
+      .with(a_node("e-taint").of("A100", 4).other("rdma/hca", 1).taint("team", "x"))
       .with(a_node("f-small").of("A100", 2))
-      .with(a_node("g-cpu").of("A100", 4).cpus(0))
-      .with(a_node("h-cordoned").of("A100", 4).cordoned())
+      .with(a_node("g-cpu").of("A100", 4).other("rdma/hca", 1).cpus(0))
+      .with(a_node("h-cordoned").of("A100", 4).other("rdma/hca", 1).cordoned())
       .with(a_node("i-none").of("A100", 0))
-      .with(a_node("j-unknown").of("", 4));
+      .with(a_node("j-unknown").of("", 4))
+      .with(a_node("k-busy").of("A100", 4).other("rdma/hca", 1).cpus(1))
+      .with(a_pod("cpu-only").cpus(1).on("k-busy"))
+      .with(a_node("l-rdma").of("A100", 4).other("rdma/hca", 0))
+      .with(a_node("m-rdma-taken").of("A100", 4).other("rdma/hca", 1))
+      .with(a_pod("rdma-only").other("rdma/hca", 1).on("m-rdma-taken"));
   add_running(cluster, stated("runs", 60), "runs", 4, "a-full", "A100", kAsked_s - 600);
-  auto waits = stated("waits", 10).gpus(4).waiting();
+  auto waits = stated("waits", 10).gpus(4).other("rdma/hca", 1).waiting();
   waits.intent().gpu_types = {GpuType("A100")};
   const auto asked = about("waits", cluster.with(waits));
+  const std::map<std::string_view, std::int64_t> expected = {
+      {"GpuTypeNotAccepted", 2}, {"NodeTooSmall", 3}, {"NoCpuOrMemory", 2}};
   std::int64_t nodes = 0;
   std::vector<std::string> codes;
   for (const NodeGroup& group : group_nodes(asked->question)) {
     nodes += group.nodes;
     codes.emplace_back(group.code);
-    EXPECT_EQ(group.nodes, group.code == "GpuTypeNotAccepted" ? 2 : 1) << group.code;
+    EXPECT_EQ(group.nodes, expected.contains(group.code) ? expected.at(group.code) : 1)
+        << group.code;
     if (group.code == "Full") {
       EXPECT_NEAR(*group.until_s, kAsked_s + 3000, 300);
     }
   }
-  EXPECT_EQ(nodes, 10);
+  EXPECT_EQ(nodes, 13);
   std::sort(codes.begin(), codes.end());
   EXPECT_EQ(codes, (std::vector<std::string>{"Free", "Full", "GpuTypeNotAccepted", "GpuTypeUnknown",
                                              "NoCpuOrMemory", "NoGpus", "NodeTooSmall", "Taint",

@@ -31,6 +31,18 @@ TEST(Resources, AddAndSubtractEveryName) {
   EXPECT_EQ((gpus(1) - gpus(3)).gpu_count("nvidia.com/gpu"), -2) << "over-commitment is visible";
 }
 
+TEST(Resources, CountWhatElseIsNamed) {
+  Resources node = gpus(4);
+  set_count(node.others, "rdma/hca", 2);
+  Resources pod = gpus(1);
+  set_count(pod.others, "rdma/hca", 1);
+  EXPECT_TRUE(fits(pod, node - pod));
+  EXPECT_FALSE(fits(pod, node - pod - pod)) << "GPUs alone are not enough";
+  EXPECT_FALSE(fits(pod, gpus(4))) << "not listed there";
+  EXPECT_EQ(count_of(max_of(pod, node).others, "rdma/hca"), 2);
+  EXPECT_EQ((pod + pod).gpu_total(), 2) << "they are no GPUs";
+}
+
 TEST(Resources, TakeTheLargerOfEach) {
   Resources init{4000, 10, 0, {}};
   Resources run{1000, 20, 1, {}};

@@ -32,6 +32,21 @@ TEST(Snapshot, FindsNodesByNameWithoutACopy) {
   EXPECT_TRUE(snapshot.holds_on(0).empty());
 }
 
+TEST(Snapshot, LeavesAResourceThatNoNodeListsToKubeScheduler) {
+  ClusterSnapshot snapshot;
+  snapshot.nodes = {state_of(a_node("a").of("A100", 4).other("rdma/hca", 2)),
+                    state_of(a_node("b").of("A100", 4).other("rdma/hca", 0))};
+  snapshot.node_table = make_node_table(snapshot.nodes);
+  const auto free = [&](NodeIndex node) { return snapshot.node(node).free(); };
+  const Resources known = a_pod("p").gpus(1).other("rdma/hca", 1).build().requests;
+  EXPECT_TRUE(snapshot.fits(known, free(0)));
+  EXPECT_FALSE(snapshot.fits(known, free(1)));
+  const Resources unheard = a_pod("q").gpus(1).other("nvidia.com/gpumem", 3000).build().requests;
+  EXPECT_TRUE(snapshot.fits(unheard, free(1)));
+  EXPECT_FALSE(snapshot.fits(known + unheard, free(1)));
+  EXPECT_FALSE(snapshot.fits(a_pod("r").gpus(5).build().requests, free(0)));
+}
+
 TEST(NodeTable, TellsOfEveryNodeWhatItHasAndWhatIsFree) {
   const Resources used = a_pod("p").gpus(3).build().requests;
   const auto gone = a_pod("q").gpus(2, "example.com/gone").build().requests;

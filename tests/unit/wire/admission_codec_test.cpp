@@ -51,7 +51,7 @@ TEST(AdmissionCodecTest, AJobIsReadWithEverythingAChangeMustKnow) {
   EXPECT_EQ(job.pod.scheduler_name, "default-scheduler");
   ASSERT_EQ(job.pod.containers.size(), 1U);
   EXPECT_THAT(job.pod.containers[0].env, ElementsAre("PET_NNODES"));
-  EXPECT_THAT(job.pod.containers[0].gpus, ElementsAre(GpuAmount{"nvidia.com/gpu", 2}));
+  EXPECT_THAT(job.pod.containers[0].gpus, ElementsAre(ResourceAmount{"nvidia.com/gpu", 2}));
 }
 
 TEST(AdmissionCodecTest, WhatIsNotCreatedYetIsReviewedAsADryRunOfItsCreation) {

@@ -33,7 +33,8 @@ TEST(KubeDecode, ANodeKeepsWhatSchedulingNeeds) {
       {"key":"soft","effect":"PreferNoSchedule"},{"key":"dead","effect":"NoExecute"}]},
     "status":{"capacity":{"cpu":"128"},
       "allocatable":{"cpu":"127500m","memory":"1000Gi","pods":"110","nvidia.com/gpu":"8",
-                     "ephemeral-storage":"1e12","hugepages-1Gi":"0"},
+                     "ephemeral-storage":"1e12","hugepages-1Gi":"0","rdma/hca":"4",
+                     "devices.example.com/fuse":"9e18","attachable-volumes-aws-ebs":"39"},
       "conditions":[{"type":"MemoryPressure","status":"False"},{"type":"Ready","status":"True"}],
       "images":[{"names":["a"],"sizeBytes":1}]}})");
   EXPECT_EQ(node.name, NodeName("gpu-1"));
@@ -43,6 +44,9 @@ TEST(KubeDecode, ANodeKeepsWhatSchedulingNeeds) {
   EXPECT_EQ(node.allocatable.memory_bytes, std::int64_t{1000} << 30);
   EXPECT_EQ(node.allocatable.pods, 110);
   EXPECT_EQ(node.allocatable.gpu_count("nvidia.com/gpu"), 8);
+  EXPECT_EQ(node.allocatable.others, (ResourceAmounts{{"devices.example.com/fuse", kMaxAmount},
+                                                      {"ephemeral-storage", 1'000'000'000'000},
+                                                      {"rdma/hca", 4}}));
   EXPECT_THAT(node.labels, testing::ElementsAre(testing::Pair("arch", "amd64"), testing::_,
                                                 testing::Pair("zone", "b")));
   ASSERT_EQ(node.taints.size(), 3U);

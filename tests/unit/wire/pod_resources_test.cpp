@@ -19,7 +19,10 @@ Pod pod_with_spec(const std::string& spec) {
 TEST(PodResources, ContainersAreSummed) {
   const Pod pod = pod_with_spec(R"({"containers":[
       {"resources":{"requests":{"cpu":"500m","memory":"1Gi"}}},
-      {"resources":{"requests":{"cpu":"1","memory":"512Mi","nvidia.com/gpu":"2"}}}]})");
+      {"resources":{"requests":{"cpu":"1","memory":"512Mi","nvidia.com/gpu":"2"},
+                    "limits":{"rdma/hca":"1","ephemeral-storage":"2Gi"}}}]})");
+  EXPECT_EQ(pod.requests.others,
+            (ResourceAmounts{{"ephemeral-storage", std::int64_t{2} << 30}, {"rdma/hca", 1}}));
   EXPECT_EQ(pod.requests.cpu_milli, 1500);
   EXPECT_EQ(pod.requests.memory_bytes, (std::int64_t{1} << 30) + (std::int64_t{512} << 20));
   EXPECT_EQ(pod.requests.gpu_count("nvidia.com/gpu"), 2);
