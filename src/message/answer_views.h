@@ -95,6 +95,7 @@ struct ChangeView {
 // GET /v1/tasks/NAMESPACE/NAME/explain
 struct ExplainView {
   EtaView eta;
+  std::vector<std::string> problems;  // of its annotations and amounts
   std::vector<BlockerView> blockers;  // worst first
   std::int64_t nodes_total = 0;
   std::vector<NodeGroupView> nodes;  // the most first

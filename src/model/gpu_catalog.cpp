@@ -11,11 +11,41 @@ namespace {
 constexpr std::string_view kMigPart = "-MIG-";
 constexpr std::string_view kSharedPart = "-SHARED";
 
+// Where the profile of a virtual GPU begins, as NVIDIA names them: "-20C", "-8Q", "-1-5C" and
+// "-1-5CME" of a MIG instance; npos: there is none. Its numbers, GB and slices, have at most three
+// digits.
+std::size_t find_vgpu_profile(std::string_view product) {
+  constexpr std::string_view kDigits = "0123456789";
+  constexpr std::size_t kMostDigits = 3;
+  std::string_view rest = product;
+  if (rest.ends_with("ME")) rest.remove_suffix(2);
+  if (rest.empty() || std::string_view("ABCQ").find(rest.back()) == std::string_view::npos)
+    return std::string_view::npos;
+  rest.remove_suffix(1);
+  std::size_t at = std::string_view::npos;
+  for (int numbers = 0; numbers < 2; ++numbers) {
+    const std::size_t dash = rest.find_last_not_of(kDigits);
+    if (dash == std::string_view::npos || rest[dash] != '-') break;
+    const std::size_t digits = rest.size() - dash - 1;
+    if (digits == 0 || digits > kMostDigits) break;
+    at = dash;
+    rest = rest.substr(0, dash);
+  }
+  return at;
+}
+
 // The suffix that NVIDIA's feature discovery appends to a product whose units are parts of a GPU:
 // "-MIG-1g.5gb", "-SHARED", both. Empty: they are whole.
 std::string_view part_of(std::string_view product) {
-  const std::size_t at = std::min(product.find(kMigPart), product.find(kSharedPart));
-  return at == std::string_view::npos ? std::string_view() : product.substr(at);
+  return product.substr(
+      std::min({product.find(kMigPart), product.find(kSharedPart), product.size()}));
+}
+
+// That, or the profile of a virtual GPU: it is all that its machine has, and so is no part, but not
+// the type that the product names either.
+std::string_view suffix_of(std::string_view product) {
+  const std::string_view part = part_of(product);
+  return part.empty() ? product.substr(std::min(find_vgpu_profile(product), product.size())) : part;
 }
 
 // By the type's name, or by a pattern of a rule that gives it another one.
@@ -29,10 +59,13 @@ bool names_part(const GpuTypeRule* rule, const GpuType& alias, const Find& find)
 // GKE only names the product, and another label says how it is divided.
 std::string gke_part(const Labels& labels) {
   std::string part;
-  if (const std::string* size = find_label(labels, "cloud.google.com/gke-gpu-partition-size"))
+  const auto given = [&](std::string_view key) {
+    const std::string* value = find_label(labels, key);
+    return value != nullptr && !value->empty() ? value : nullptr;
+  };
+  if (const std::string* size = given("cloud.google.com/gke-gpu-partition-size"))
     part += format("{}{}", kMigPart, *size);
-  if (find_label(labels, "cloud.google.com/gke-gpu-sharing-strategy") != nullptr)
-    part += kSharedPart;
+  if (given("cloud.google.com/gke-gpu-sharing-strategy") != nullptr) part += kSharedPart;
   return part;
 }
 
@@ -82,26 +115,26 @@ GpuType GpuCatalog::classify(const Labels& labels) const {
   for (const std::string& key : type_labels) {
     const std::string* value = find_label(labels, key);
     if (value == nullptr || value->empty()) continue;
-    const bool says_it_all = key == contract::kGpuType || !part_of(*value).empty();
+    const bool says_it_all = key == contract::kGpuType || !suffix_of(*value).empty();
     return type_of_product(says_it_all ? *value : *value + gke_part(labels));
   }
   return GpuType{};
 }
 
 GpuType GpuCatalog::type_of_product(std::string_view product) const {
-  const std::string_view part = part_of(product);
-  const std::string_view whole = product.substr(0, product.size() - part.size());
-  const auto names = [](const GpuTypeRule& rule, std::string_view value, bool is_part) {
+  const std::string_view suffix = suffix_of(product);
+  const std::string_view whole = product.substr(0, product.size() - suffix.size());
+  const auto names = [](const GpuTypeRule& rule, std::string_view value, bool has_suffix) {
     return value == rule.alias.str() ||
            std::any_of(rule.label_values.begin(), rule.label_values.end(), [&](const auto& glob) {
-             return (!is_part || !part_of(glob).empty()) && glob_matches(glob, value);
+             return (!has_suffix || !suffix_of(glob).empty()) && glob_matches(glob, value);
            });
   };
   for (const GpuTypeRule& rule : types)
-    if (names(rule, product, !part.empty())) return rule.alias;
-  if (!part.empty())
+    if (names(rule, product, !suffix.empty())) return rule.alias;
+  if (!suffix.empty())
     for (const GpuTypeRule& rule : types)
-      if (names(rule, whole, false)) return GpuType(format("{}{}", rule.alias.str(), part));
+      if (names(rule, whole, false)) return GpuType(format("{}{}", rule.alias.str(), suffix));
   return GpuType(product);
 }
 

@@ -117,6 +117,7 @@ namespace {
 
 // What is worked out under the lock, before the viewer is asked.
 struct Explained {
+  std::vector<std::string> problems;
   EtaView eta;
   std::vector<core::Blocker> blockers;
   std::vector<core::NodeGroup> nodes;
@@ -128,6 +129,7 @@ struct Explained {
 ExplainView view_of_all(const Explained& explained, const std::string& node, Viewer& viewer) {
   ExplainView view;
   view.eta = explained.eta;
+  view.problems = explained.problems;
   for (const core::Blocker& blocker : explained.blockers)
     view.blockers.push_back(view_of(blocker, viewer));
   for (const core::NodeGroup& group : explained.nodes)
@@ -175,7 +177,9 @@ Result<ExplainView> AnswerQuery::explain(const ObjectKey& key, const std::string
                     format("no node {}; /v1/nodes lists all of them", printable(node, 64)));
       explained.node = core::group_of(question, *index);
     }
-    const bool waits = sight.queue.task(question.task).plan == nullptr;
+    const core::QueueTask& task = sight.queue.task(question.task);
+    explained.problems = task.intent->problems;
+    const bool waits = task.plan == nullptr;
     if (waits || !explained.eta.reason.empty())
       explained.blockers = core::explain(question, explained.eta.reason);
     else if (explained.eta.state == to_string(TaskState::kStarting))

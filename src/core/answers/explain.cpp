@@ -7,8 +7,10 @@
 #include "slackline/base/text.h"
 #include "slackline/core/answers/refusals.h"
 #include "slackline/core/cluster/depends.h"
+#include "slackline/core/cluster/predicates.h"
 #include "slackline/core/cluster/queue_shares.h"
 #include "slackline/core/cluster/quota_menu.h"
+#include "slackline/core/cluster/quotas.h"
 #include "slackline/core/cluster/room_wait.h"
 #include "slackline/core/planning/plan.h"
 #include "slackline/model/reason.h"
@@ -49,14 +51,15 @@ class Explainer {
     if (refusals) blockers_.push_back(*refusals);
     // GPUs of refused nodes may well be free.
     const bool lacks_nodes = refusals && refusals->lacking();
-    if (auto gpus = lacking_gpus(question_); gpus && !lacks_nodes)
+    const bool none_is_large_enough = first == reason::kNoNodeFits;
+    if (auto gpus = lacking_gpus(question_); gpus && !lacks_nodes && !none_is_large_enough)
       blockers_.push_back(*std::move(gpus));
     if (const auto share = reason_of_shares(question_.queue.state(), question_.task);
         !share.empty())
       note(share, share_text());
     if (task_.hindrance) note(task_.hindrance->reason, task_.hindrance->detail);
     add_yield();
-    note(first, "");
+    note(first, none_is_large_enough ? too_large() : "");
     add_room();
     std::stable_sort(blockers_.begin(), blockers_.end(),
                      [](const Blocker& a, const Blocker& b) { return place_of(a) < place_of(b); });
@@ -77,6 +80,28 @@ class Explainer {
     blocker.what = fact != nullptr ? std::string(fact->meaning) : std::string();
     blocker.detail = detail;
     blockers_.push_back(std::move(blocker));
+  }
+
+  // What a pod of it asks for beyond what any node has on which it may run; empty: that are GPUs.
+  std::string too_large() const {
+    const Pod& member = *task_.member;
+    std::vector<std::string> resources = {"cpu", "memory"};
+    for (const ResourceAmount& other : member.requests.others)
+      if (question_.snapshot.node_table.lists(other.resource)) resources.push_back(other.resource);
+    for (const std::string& resource : resources) {
+      std::int64_t most = 0;
+      bool any = false;
+      for (const NodeStatePtr& state : question_.snapshot.nodes) {
+        if (misfit(member, *state->node)) continue;
+        any = any || state->node->allocatable.gpu_count(task_.request.resource) > 0;
+        most = std::max(most, amount_of(state->node->allocatable, resource));
+      }
+      const std::int64_t asked = amount_of(member.requests, resource);
+      if (any && asked > most)
+        return format("a pod asks for {} {}, and no node that it may use has more than {}",
+                      amount_text({resource, asked}), resource, amount_text({resource, most}));
+    }
+    return {};
   }
 
   void add_dependencies() {

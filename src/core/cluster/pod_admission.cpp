@@ -22,17 +22,6 @@ void fill(Resources& of, const NamedAmount& by) {
     of.set_gpus(by.resource, by.amount);
 }
 
-// As people write it: "500m" of CPU, "2Gi" of memory.
-std::string amount_text(const NamedAmount& amount) {
-  const std::int64_t value = amount.amount;
-  if (amount.resource == "cpu")
-    return value % 1000 == 0 ? format("{}", value / 1000) : format("{}m", value);
-  if (amount.resource != "memory") return format("{}", value);
-  constexpr std::int64_t kMi = std::int64_t{1} << 20;
-  if (value > 0 && value % (kMi << 10) == 0) return format("{}Gi", value / (kMi << 10));
-  return value > 0 && value % kMi == 0 ? format("{}Mi", value / kMi) : format("{}", value);
-}
-
 // What is held against an item.
 struct Asked {
   std::string_view whose;  // "a container"

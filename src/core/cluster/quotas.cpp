@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "slackline/base/saturating.h"
+#include "slackline/base/text.h"
 
 namespace slackline::core {
 namespace {
@@ -23,6 +24,17 @@ std::int64_t amount_of(const Resources& pod, std::string_view resource) {
   if (resource == "cpu") return pod.cpu_milli;
   if (resource == "memory") return pod.memory_bytes;
   return saturating_add(pod.gpu_count(resource), count_of(pod.others, resource));
+}
+
+std::string amount_text(const NamedAmount& amount) {
+  const std::int64_t value = amount.amount;
+  if (amount.resource == "cpu")
+    return value % 1000 == 0 ? format("{}", value / 1000) : format("{}m", value);
+  if (amount.resource != "memory" && amount.resource != "ephemeral-storage")
+    return format("{}", value);
+  constexpr std::int64_t kMi = std::int64_t{1} << 20;
+  if (value > 0 && value % (kMi << 10) == 0) return format("{}Gi", value / (kMi << 10));
+  return value > 0 && value % kMi == 0 ? format("{}Mi", value / kMi) : format("{}", value);
 }
 
 bool QuotaBook::Account::covers(const Resources& pod) const {

@@ -79,6 +79,10 @@ class JsonEmitter : public YamlSink {
   }
 
   void key(int line, const std::string& text) override {
+    if (text == "<<")
+      throw YamlProblem{line,
+                        "merge keys (<<) are not read; write what they stand for, or let "
+                        "`yq 'explode(.)'` do it"};
     if (!keys_[levels_.size() - 1].insert(text).second)
       throw YamlProblem{line,
                         format("\"{}\" is given twice; keep one of them", printable(text, 64))};

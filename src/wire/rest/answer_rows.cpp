@@ -235,6 +235,9 @@ const Columns<ExplainView>& columns<ExplainView>() {
       "Explanation",
       {
           C("eta", &ExplainView::eta),
+          C(
+              "problems", [](V view) { return if_any(view.problems); },
+              "Annotations that cannot be read: they do not count"),
           C("blockers", &ExplainView::blockers, "All of them, the worst first"),
           C("nodesTotal", &ExplainView::nodes_total),
           C("nodes", &ExplainView::nodes, "Every node once, by what keeps the task off it"),

@@ -152,6 +152,8 @@ std::string text_of(const EtaView& eta) {
 std::string text_of(const ExplainView& view) {
   const double now_s = view.eta.forecast_s;
   std::string text = text_of(view.eta);
+  for (const std::string& problem : view.problems)
+    text += format("does not count: {}\n", printable(problem, 400));
   if (!view.blockers.empty()) text += "it waits for:\n";
   for (const BlockerView& blocker : view.blockers)
     text += blocker_text(blocker, now_s);

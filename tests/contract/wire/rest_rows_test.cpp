@@ -400,6 +400,7 @@ EtaView an_eta() {
 
 ExplainView an_explanation() {
   ExplainView view;
+  view.problems = {"deadline: \"tomorrow\" is not a time"};
   view.eta = an_eta();
   BlockerView quota{.reason = "QuotaExceeded",
                     .what = "pods in the ResourceQuota q",

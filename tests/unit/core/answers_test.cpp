@@ -186,6 +186,22 @@ TEST_F(AnswersTest, EveryNodeIsCountedOnceByWhatKeepsTheTaskOff) {
   EXPECT_EQ(group_of(asked->question, *asked->snapshot.find_node("e-taint")).code, "Taint");
 }
 
+TEST_F(AnswersTest, WhatNoNodeHasEnoughOfIsNamed) {
+  const auto detail = [&](test::JobBuilder job) {
+    auto cluster = a_cluster();
+    cluster.with(a_node("n1").of("A100", 4).cpus(16).other("rdma/hca", 2))
+        .with(a_node("n2").of("A100", 4).cpus(64).taint("team", "x"));
+    const auto asked = about("large", cluster.with(job.waiting()));
+    const auto blockers = explain(asked->question, reason::kNoNodeFits);
+    EXPECT_EQ(reasons(blockers), std::vector<std::string>{"NoNodeFits"});
+    return blockers.front().detail;
+  };
+  EXPECT_EQ(detail(stated("large", 10).gpus(1).cpus(20)),
+            "a pod asks for 20 cpu, and no node that it may use has more than 16");
+  EXPECT_EQ(detail(stated("large", 10).gpus(1).other("rdma/hca", 3)),
+            "a pod asks for 3 rdma/hca, and no node that it may use has more than 2");
+}
+
 TEST_F(AnswersTest, EveryKindOfChangeThatHelpsIsFound) {
   auto cluster = a_cluster();
   cluster.with(a_node("full").of("A100", 4))

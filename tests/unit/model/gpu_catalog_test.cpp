@@ -103,8 +103,23 @@ TEST(GpuCatalog, TellsPartsOfGpusFromWholeOnes) {
         .str();
   };
   EXPECT_EQ(on_gke("cloud.google.com/gke-gpu-partition-size", "1g.5gb"), "A100-MIG-1g.5gb");
+  EXPECT_EQ(on_gke("cloud.google.com/gke-gpu-partition-size", ""), "A100");
   EXPECT_EQ(on_gke("cloud.google.com/gke-gpu-sharing-strategy", "time-sharing"), "A100-SHARED");
   EXPECT_EQ(on_gke("cloud.google.com/gke-nodepool", "pool-1"), "A100");
+}
+
+TEST(GpuCatalog, VirtualGpusAreTypesOfTheirOwn) {
+  const auto vgpu = [](const char* product) {
+    return type_of("nvidia.com/gpu.product", product).str();
+  };
+  EXPECT_EQ(vgpu("GRID-A100D-20C"), "A100-20C");
+  EXPECT_EQ(vgpu("GRID-T4-8Q"), "T4-8Q");
+  EXPECT_EQ(vgpu("NVIDIA-A100-1-5CME"), "A100-1-5CME");
+  EXPECT_EQ(vgpu("NVIDIA-A100-SXM4-40GB"), "A100");
+  EXPECT_EQ(vgpu("Example-5000A"), "Example-5000A");
+  const GpuCatalog catalog = default_gpu_catalog();
+  EXPECT_FALSE(catalog.is_part(GpuType("A100-20C"))) << "all that its machine has";
+  EXPECT_EQ(find_gpu_spec("A100-20C"), nullptr);
 }
 
 TEST(GpuCatalog, APatternMayNameParts) {

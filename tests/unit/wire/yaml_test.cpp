@@ -111,6 +111,13 @@ TEST(YamlToJson, AKeyGivenTwiceIsRefusedWithItsLine) {
   EXPECT_TRUE(yaml_to_json("{\"a\": {\"a\": 1}, \"b\": [{\"a\": 1}, {\"a\": 1}]}"));
 }
 
+TEST(YamlToJson, AMergeKeyIsRefusedNotTakenForAnOrdinaryOne) {
+  EXPECT_EQ(yaml_to_json("base: &b {a: 1}\nmore:\n  <<: *b\n  c: 2\n").error().message,
+            "line 3: merge keys (<<) are not read; write what they stand for, or let "
+            "`yq 'explode(.)'` do it");
+  EXPECT_EQ(*yaml_to_json("base: &b {a: 1}\nmore: *b\n"), R"({"base":{"a":1},"more":{"a":1}})");
+}
+
 TEST(YamlToJson, BombsAndNonsenseAreRefusedWithTheLine) {
   EXPECT_THAT(yaml_to_json(alias_bomb()).error().message, HasSubstr("aliases"));
   EXPECT_THAT(yaml_to_json(std::string(100, '[') + std::string(100, ']') + "x").error().message,

@@ -20,6 +20,8 @@ namespace slackline::core {
 
 // Of "pods", "cpu" (milli), "memory" (bytes) or a GPU resource.
 std::int64_t amount_of(const Resources& pod, std::string_view resource);
+// As people write it: "500m" of CPU, "2Gi" of memory.
+std::string amount_text(const NamedAmount& amount);
 
 // A quota that has no room for some pods.
 struct QuotaShortage {
