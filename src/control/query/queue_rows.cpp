@@ -226,10 +226,11 @@ class RowMaker {
     const auto [at, first] = barred_.try_emplace(eligible.get(), true);
     if (!first) return at->second;
     const Pod& member = *queue_.task(index).member;
+    const Resources rest = core::besides_gpus(member);
     for (const core::QueuePool& pool : queue_.pools())
       for (const NodeIndex index_of_node : pool.nodes) {
         const Node& node = *sight_.snapshot->node(index_of_node).node;
-        if (!core::misfit(member, node) && core::is_large_enough(*sight_.snapshot, node, member))
+        if (!core::misfit(member, node) && sight_.snapshot->fits(rest, node.allocatable))
           return at->second = false;
       }
     return true;

@@ -85,21 +85,22 @@ class Explainer {
   // What a pod of it asks for beyond what any node has on which it may run; empty: that are GPUs.
   std::string too_large() const {
     const Pod& member = *task_.member;
+    Resources most;
+    bool any = false;
+    for (const NodeStatePtr& state : question_.snapshot.nodes) {
+      if (misfit(member, *state->node)) continue;
+      any = any || state->node->allocatable.gpu_count(task_.request.resource) > 0;
+      most = max_of(most, state->node->allocatable);
+    }
     std::vector<std::string> resources = {"cpu", "memory"};
     for (const ResourceAmount& other : member.requests.others)
       if (question_.snapshot.node_table.lists(other.resource)) resources.push_back(other.resource);
     for (const std::string& resource : resources) {
-      std::int64_t most = 0;
-      bool any = false;
-      for (const NodeStatePtr& state : question_.snapshot.nodes) {
-        if (misfit(member, *state->node)) continue;
-        any = any || state->node->allocatable.gpu_count(task_.request.resource) > 0;
-        most = std::max(most, amount_of(state->node->allocatable, resource));
-      }
       const std::int64_t asked = amount_of(member.requests, resource);
-      if (any && asked > most)
+      const std::int64_t there = amount_of(most, resource);
+      if (any && asked > there)
         return format("a pod asks for {} {}, and no node that it may use has more than {}",
-                      amount_text({resource, asked}), resource, amount_text({resource, most}));
+                      amount_text({resource, asked}), resource, amount_text({resource, there}));
     }
     return {};
   }

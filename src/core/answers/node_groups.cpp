@@ -24,6 +24,7 @@ class NodeJudge {
       : question_(question),
         task_(question.queue.task(question.task)),
         member_(*task_.member),
+        besides_gpus_(besides_gpus(member_)),
         accepted_(*task_.intent, question.catalog, task_.request.resource),
         holds_(question.snapshot, member_, question.now_steady_s) {}
 
@@ -36,7 +37,7 @@ class NodeJudge {
     if (const auto bar = misfit(member_, *state.node)) return code(*bar);
     const std::int64_t wanted = gpus_wanted();
     if (state.node->allocatable.gpu_count(resource) < wanted ||
-        !is_large_enough(question_.snapshot, *state.node, member_))
+        !question_.snapshot.fits(besides_gpus_, state.node->allocatable))
       return code(Verdict::kNodeTooSmall);
     if (refusal_of(index) != nullptr) return kRefused;
     const Resources free = state.free();
@@ -119,6 +120,7 @@ class NodeJudge {
   const ExplainQuestion& question_;
   const QueueTask& task_;
   const Pod& member_;
+  const Resources besides_gpus_;
   AcceptedTypes accepted_;
   HoldView holds_;
   mutable std::vector<std::vector<TaskIndex>> runs_;  // by node; made when first needed

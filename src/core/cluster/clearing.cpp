@@ -130,9 +130,8 @@ std::optional<Clearer::Clearable> Clearer::without_runs(TaskIndex waits, const C
     left += used_on(queue_.task(run.index), object.name);
     cleared.lost_gpu_s += run.lost_gpu_s;
   }
-  Resources rest = member.requests;
-  rest.gpus.clear();  // counted above
-  return snapshot_.fits(rest, left) ? std::optional(std::move(cleared)) : std::nullopt;
+  return snapshot_.fits(besides_gpus(member), left) ? std::optional(std::move(cleared))
+                                                    : std::nullopt;
 }
 
 // The waiting task first, then the runs, the largest first.

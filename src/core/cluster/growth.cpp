@@ -67,8 +67,7 @@ class GrowthFinder {
     const Pod& member = *queue_.task(index).member;
     const PoolIndex pool = state_.choice(index, run.choice).pool;
     const std::vector<NodeIndex>& nodes = queue_.pools()[pool].nodes;
-    Resources rest = member.requests;
-    rest.gpus.clear();
+    const Resources rest = besides_gpus(member);
     EligibleNodes eligible;
     for (const QueuePool& each : queue_.pools())
       eligible.by_pool.emplace_back(each.nodes.size());

@@ -64,16 +64,15 @@ void Room::take(const NodeName& node, const Resources& request) {
   if (const auto index = snapshot_.find_node(node.str())) change_[*index] -= request;
 }
 
-bool is_large_enough(const ClusterSnapshot& snapshot, const Node& node, const Pod& member) {
+Resources besides_gpus(const Pod& member) {
   Resources rest = member.requests;
   rest.gpus.clear();
-  return snapshot.fits(rest, node.allocatable);
+  return rest;
 }
 
 NodeSet usable_nodes(const ClusterSnapshot& snapshot, const RoomTable& room, const Pod& member,
                      const std::vector<NodeIndex>& nodes) {
-  Resources rest = member.requests;
-  rest.gpus.clear();
+  const Resources rest = besides_gpus(member);
   NodeSet usable(nodes.size());
   for (PoolNode i = 0; i < nodes.size(); ++i)
     if (!misfit(member, *snapshot.node(nodes[i]).node) && snapshot.fits(rest, room.free(nodes[i])))

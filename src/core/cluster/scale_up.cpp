@@ -59,12 +59,13 @@ bool PresentNodes::could_run(const QueueTask& task, const std::string& kind) {
 
 bool PresentNodes::find(const QueueTask& task) const {
   const AcceptedTypes accepted(*task.intent, catalog_, task.request.resource);
+  const Resources rest = besides_gpus(*task.member);
   std::vector<std::int64_t> gpus;  // of each node that one member may use
   for (const NodeStatePtr& state : snapshot_.nodes) {
     const Node& node = *state->node;
     const std::int64_t count = node.allocatable.gpu_count(task.request.resource);
-    if (count > 0 && accepted.preference(node.gpu_type) &&
-        is_large_enough(snapshot_, node, *task.member) && !misfit(*task.member, in_service(node)))
+    if (count > 0 && accepted.preference(node.gpu_type) && snapshot_.fits(rest, node.allocatable) &&
+        !misfit(*task.member, in_service(node)))
       gpus.push_back(count);
   }
   if (!task.request.of_each.empty())

@@ -61,8 +61,8 @@ class Room {
   std::map<NodeIndex, Resources> change_;
 };
 
-// Whether the node, were it empty, had room for the member besides GPUs, which pools know.
-bool is_large_enough(const ClusterSnapshot& snapshot, const Node& node, const Pod& member);
+// What the member asks for besides GPUs, which pools know.
+Resources besides_gpus(const Pod& member);
 
 // Of these nodes, by place, those that the pod may use by its own wishes and by what is free
 // besides GPUs, which FreeGpus knows.
