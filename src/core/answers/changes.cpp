@@ -48,6 +48,7 @@ class ChangeFinder {
         options_(options) {}
 
   Changes find() {
+    if (waits_for_its_own_pods()) return {};
     const std::vector<Proposal> all = proposals(question_, options_);
     std::vector<Variant> variants;
     for (const Proposal& proposal : all)
@@ -79,6 +80,12 @@ class ChangeFinder {
   }
 
  private:
+  // They hold it back whatever it asks for, and a variant has none.
+  bool waits_for_its_own_pods() const {
+    const auto& hindrance = question_.queue.task(question_.task).hindrance;
+    return hindrance && hindrance->reason == reason::kPodsEnding;
+  }
+
   // What was refused to the task stays so, whatever it asks for.
   RefusedNodes refused_with(const std::vector<Variant>& variants) const {
     const RefusedNodes* refused = queue_options_.refused;

@@ -147,7 +147,7 @@ class TaskFinder {
     }
     QueueTask task = task_of_job(job);
     task.plan = nullptr;  // that of a suspended Job is void
-    if (ends) task.hindrance = Hindrance{reason::kPodsEnding, ""};
+    if (ends) task.hindrance = Hindrance{reason::kPodsEnding, silent_nodes_of(parts.bound)};
     if (opens_with_its_first_pod(*job)) wait_for_first_pod(task);
     wait(std::move(task));
   }
@@ -178,6 +178,17 @@ class TaskFinder {
            std::any_of(bound.begin(), bound.end(), [&](const PodPtr& pod) {
              return now_s_ <= pod->gone_by_s.value_or(kNever) + kOverdue_s;
            });
+  }
+
+  // "no answer from n1, n2"; empty: all are ready.
+  std::string silent_nodes_of(const std::vector<PodPtr>& bound) const {
+    std::set<std::string> silent;
+    for (const PodPtr& pod : bound) {
+      const auto node = snapshot_.find_node(pod->node.str());
+      if (!node || !snapshot_.node(*node).node->ready) silent.insert(pod->node.str());
+    }
+    if (silent.empty()) return "";
+    return format("no answer from {}", join({silent.begin(), silent.end()}, ", "));
   }
 
   // Its pods exist: their shape is what it is.

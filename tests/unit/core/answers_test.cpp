@@ -260,6 +260,21 @@ TEST_F(AnswersTest, AQuotaToAskForIsWhatIsLacking) {
   ASSERT_NE(fewer, nullptr) << "two GPUs are within the quota";
 }
 
+// Its variants have no pods: "qos-class: prior" was told to start at once.
+TEST_F(AnswersTest, WhoWaitsForItsOwnPodsIsHelpedByNoChange) {
+  auto cluster = a_cluster();
+  cluster.with(a_node("idle")).with(a_node("lost").not_ready());
+  cluster.with(stated("waits", 60).gpus(4).waiting());
+  cluster.with(a_pod("waits-0").of_job("waits").gpus(4).managed().on("lost").gone_by(kAsked_s));
+  const auto asked = about("waits", cluster);
+  const auto blockers = explain(asked->question, reason::kPodsEnding);
+  ASSERT_EQ(reasons(blockers), std::vector<std::string>{"PodsEnding"});
+  EXPECT_EQ(blockers.front().detail, "no answer from lost");
+  const Changes found = changes(*asked, {.may_be_urgent = true});
+  EXPECT_TRUE(found.helpful.empty());
+  EXPECT_EQ(found.tried, 0);
+}
+
 TEST_F(AnswersTest, UrgentIsProposedToThoseWhoMayUseIt) {
   auto cluster = a_cluster();
   cluster.with(a_node("n1"));
