@@ -538,11 +538,18 @@ class QueueMaker {
     return limit_s < run.predicted_end_s ? std::optional(limit_s) : std::nullopt;
   }
 
+  // It is deleted, or its controller has ended it by its time limit.
+  bool replaces_no_pods(const Job& job) const {
+    if (job.deleting) return true;
+    return !job.suspended && job.active_deadline_s && job.started_s &&
+           options_.now_wall_s >= *job.started_s + static_cast<double>(*job.active_deadline_s);
+  }
+
   // nullopt: it goes on, or its pods are replaced.
   std::optional<double> gone_by_s_of(TaskIndex t) const {
     if (t >= queue_.tasks_.size()) return other_runs_[t - queue_.tasks_.size()].gone_by_s;
     const QueueTask& task = queue_.tasks_[t];
-    if (task.job ? !task.job->deleting : task.kind != TaskKind::kPod) return std::nullopt;
+    if (task.job ? !replaces_no_pods(*task.job) : task.kind != TaskKind::kPod) return std::nullopt;
     std::optional<double> last_s;
     for (const PodPtr& pod : task.bound) {
       if (!pod->gone_by_s) return std::nullopt;

@@ -73,6 +73,13 @@ TEST_F(EndingRunsTest, ARunEndsWithTheTimeOfItsJob) {
             std::vector<double>{1100});
 }
 
+// Its end was told a minute later, for as long as its pods took to end.
+TEST_F(EndingRunsTest, ARunThatItsTimeLimitEndsIsGoneWithItsPods) {
+  const auto limited = a_job("late").gpus(2).managed().planned({"n1"}).started(400).limited(600);
+  EXPECT_EQ(ends(a_cluster().with(limited).with(a_pod_that_ends("late-0").of_job("late"))),
+            kOnTime);
+}
+
 // Of four pods of a GPU on one node, one is done, or has failed for good (backoffLimitPerIndex).
 TEST_F(EndingRunsTest, WhatIsLeftOfAGangOnOneNodeEndsAsPredicted) {
   auto job = a_job("gang").of(4).gpus(1).gang().managed().planned({"n1", "n1", "n1", "n1"});
