@@ -205,6 +205,21 @@ class GangsTest(QueuedCase):
         self.apply(self.member("again-worker-0", owner))
         self.cluster.wait(lambda: self.bound(owner) == 2, 40, "its replacement to run")
 
+    def test_what_is_made_again_as_a_whole_goes_on_in_its_place(self):
+        owners = [self.owner("PyTorchJob", name) for name in ("back", "next")]
+        for owner in owners:
+            self.apply(*(self.member(f"{owner['name']}-worker-{rank}", owner) for rank in (0, 1)))
+        first, (second,) = self.wait_together(owners, size=2)
+        pods = [name_of(pod) for pod in self.pods(first)]
+        self.cluster.kubectl("delete", "pod", *pods, "-n", TEAM, "--wait")
+        time.sleep(3)
+        self.assertEqual((self.pods(first), self.bound(second)), ([], 0))
+        self.apply(*(self.member(pod, first) for pod in pods))
+        self.cluster.wait(lambda: self.bound(first) == 2, 20, "the gang to go on")
+        self.assertEqual(self.bound(second), 0)
+        self.cluster.kubectl("delete", "pod", *pods, "-n", TEAM, "--wait")
+        self.cluster.wait(lambda: self.bound(second) == 2, 40, "the other gang to run once nobody comes back")
+
     def test_the_jobs_of_a_jobset_start_together(self):
         owners = [self.owner("JobSet", name) for name in ("s1", "s2")]
         for part in ("a", "b"):

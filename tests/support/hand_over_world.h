@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "slackline/core/cluster/ending_pods.h"
+#include "slackline/core/cluster/gang_places.h"
 #include "slackline/core/cluster/holds.h"
 #include "slackline/core/cluster/make_snapshot.h"
 #include "slackline/core/cluster/quotas.h"
@@ -476,6 +477,8 @@ class WorldPlanner {
     core::QueueOptions asked = options(now_s);
     asked.held_off = &held_off;
     asked.refused = &refused;
+    places_.see(snapshot, asked.now_wall_s);
+    asked.gang_places = &places_;
     core::Queue queue = core::make_queue(snapshot, asked, menus_);
     const core::Plan plan = core::plan(queue.state(), asked.now_wall_s, policy_);
     std::vector<OwnWrite> writes =
@@ -545,6 +548,7 @@ class WorldPlanner {
   std::shared_ptr<const core::PortraitBook> portraits_;
   core::TaskMenus menus_;
   core::PlanStamp stamp_;
+  core::GangPlaces places_;
 };
 
 // Planners of which each ends after its first write: what one has begun, the next completes.

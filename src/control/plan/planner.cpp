@@ -159,6 +159,7 @@ void Planner::begin_term(std::int64_t term) {
   preemption_meters_.forget();
   mover_.forget();
   near_ends_ = {};
+  gang_places_ = {};
   if (options_.calibrator != nullptr) options_.calibrator->forget();
   resize_news_.forget();
   told_unreviewed_.clear();
@@ -192,6 +193,8 @@ void Planner::plan(const Actuator::Overlay& seen, double changed_s) {
   read_stops(seen, settings->policy);
   asked.stop_book = stop_book_.get();
   asked.near_ends = &near_ends_;
+  gang_places_.see(snapshot, asked.now_wall_s);
+  asked.gang_places = &gang_places_;
   const Mover::Post post = [this](TaskEvent event) {
     return actuator_.add_event(std::move(event));
   };
@@ -209,9 +212,10 @@ void Planner::plan(const Actuator::Overlay& seen, double changed_s) {
       });
   const double ended_s = clock_.steady_s();
   next_plan_s_ = next_plan(plan, place_is_kept, asked.now_wall_s, ended_s);
-  const double due_wall_s = std::min({core::next_node_down_s(snapshot, asked.now_wall_s),
-                                      core::next_told_stop_s(snapshot, asked.now_wall_s),
-                                      stop_book_->next_bar_ends_s(asked.now_wall_s)});
+  const double due_wall_s =
+      std::min({core::next_node_down_s(snapshot, asked.now_wall_s),
+                core::next_told_stop_s(snapshot, asked.now_wall_s),
+                stop_book_->next_bar_ends_s(asked.now_wall_s), gang_places_.next_end_s()});
   next_plan_s_ = std::min(next_plan_s_, ended_s + due_wall_s - asked.now_wall_s);
   next_plan_s_ = std::min(next_plan_s_, core::next_hold_ends_s(snapshot, ended_s));
   changed_s_.reset();

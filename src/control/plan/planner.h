@@ -33,6 +33,7 @@
 #include "control/state/settings.h"
 #include "slackline/base/pace.h"
 #include "slackline/base/published.h"
+#include "slackline/core/cluster/gang_places.h"
 #include "slackline/core/cluster/near_ends.h"
 #include "slackline/core/handover/begin_starts.h"
 #include "slackline/core/handover/hand_over.h"
@@ -133,6 +134,7 @@ class Planner {
   std::unordered_set<Uid> denied_room_;  // by the latest plan
   std::shared_ptr<const core::StopBook> stop_book_ = std::make_shared<const core::StopBook>();
   core::NearEnds near_ends_;
+  core::GangPlaces gang_places_;
   core::TaskMenus menus_;
   Mover mover_;
   ResizeNews resize_news_;

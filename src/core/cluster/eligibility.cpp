@@ -122,6 +122,18 @@ EligibleNodesPtr Eligibility::without(const NodeCheck& left_out,
   return others;
 }
 
+std::vector<NodeSet> nodes_named(const ClusterSnapshot& snapshot,
+                                 const std::vector<QueuePool>& pools,
+                                 const std::unordered_set<NodeName>& names) {
+  std::vector<NodeSet> named;
+  for (const QueuePool& pool : pools) {
+    named.emplace_back(pool.nodes.size());
+    for (PoolNode i = 0; i < pool.nodes.size(); ++i)
+      if (names.contains(snapshot.node(pool.nodes[i]).node->name)) named.back().insert(i);
+  }
+  return named;
+}
+
 EligibleNodesPtr Eligibility::find(const Pod& member) const {
   auto eligible = std::make_shared<EligibleNodes>();
   bool every = true;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "slackline/core/cluster/queue.h"
@@ -14,6 +15,11 @@ namespace slackline::core {
 
 // Everything that eligibility depends on, as a key.
 std::string eligibility_key(const Pod& member);
+
+// By pool.
+std::vector<NodeSet> nodes_named(const ClusterSnapshot& snapshot,
+                                 const std::vector<QueuePool>& pools,
+                                 const std::unordered_set<NodeName>& names);
 
 // Of one snapshot; computed once for all equal tasks. All references outlive it.
 class Eligibility {

@@ -18,6 +18,7 @@
 #include "slackline/core/cluster/as_planned.h"
 #include "slackline/core/cluster/budgets.h"
 #include "slackline/core/cluster/calibration.h"
+#include "slackline/core/cluster/gang_places.h"
 #include "slackline/core/cluster/near_ends.h"
 #include "slackline/core/cluster/pools.h"
 #include "slackline/core/cluster/profiling.h"
@@ -26,6 +27,7 @@
 #include "slackline/core/cluster/room.h"
 #include "slackline/core/cluster/run_progress.h"
 #include "slackline/core/cluster/spared_runs.h"
+#include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/cluster/task_family.h"
 #include "slackline/core/planning/deadline.h"
 #include "slackline/model/reason.h"
@@ -73,6 +75,11 @@ std::vector<std::int64_t> keys_of_equals(const std::vector<QueueTask>& tasks) {
   return keys;
 }
 
+const GangPlaces& gang_places_of(const QueueOptions& options) {
+  static const GangPlaces kNone;
+  return options.gang_places == nullptr ? kNone : *options.gang_places;
+}
+
 double started_s(const QueueTask& task, double now_s) {
   if (task.job) return task.job->started_s.value_or(now_s);
   return task.member->started_s.value_or(now_s);
@@ -113,7 +120,8 @@ class QueueMaker {
         disruptions_(snapshot, room_.ending().pods()),
         present_(snapshot, *options.catalog),
         resizer_(snapshot, options),
-        quotas_(snapshot) {
+        quotas_(snapshot),
+        gang_places_(gang_places_of(options)) {
     quotas_.charge_released(snapshot);
   }
 
@@ -236,7 +244,8 @@ class QueueMaker {
         described.near_end_since_s =
             options_.near_ends->since_s(task.uid, started_s(task, options_.now_wall_s));
       described.queue = number_of(task.account);
-      const bool has_place = task.plan || kept_place(task) != nullptr;
+      const bool has_place = task.plan || kept_place(task) != nullptr ||
+                             gang_places_.kept_for(snapshot_, task) != nullptr;
       described.menu = has_place ? menu.menu : within_quotas(task, menu.menu);
       if (const double startup_s = startup_of(*described.menu); startup_s > 0)
         described.restart_s = startup_s;
@@ -377,6 +386,8 @@ class QueueMaker {
         runs_[t] = planned_run(snapshot_, task, menu, queue_.pools_);
       else if (const PreemptionNote::GoesOn* on = kept_place(task))
         runs_[t] = planned_run(snapshot_, on->shape, on->gpu_type, on->nodes, menu, queue_.pools_);
+      else
+        runs_[t] = gang_places_.run_again(snapshot_, task, menu, queue_.pools_);
     }
     std::unordered_set<Uid> of_queue;  // pods whose run is that of a task of the queue
     for (TaskIndex t = 0; t < queue_.tasks_.size(); ++t)
@@ -402,6 +413,7 @@ class QueueMaker {
       if (runs_[t] && t < queue_.tasks_.size() &&
           (queue_.tasks_[t].disruption || !queue_.tasks_[t].plan))
         keep_room_of_missing_pods(t, gpus);
+    gang_places_.keep_room(snapshot_, queue_.pools_, gangs_that_came(), gpus);
     for (TaskIndex t = 0; t < runs_.size(); ++t) {
       if (!runs_[t]) continue;
       const Choice& choice = (*queue_.table_)[t].menu->all[runs_[t]->choice];
@@ -413,7 +425,8 @@ class QueueMaker {
         runs_[t].reset();
     }
     FreeGpus free(gpus);
-    avoid_slow_nodes(free);
+    if (options_.slow_nodes != nullptr && !options_.slow_nodes->empty())
+      free.avoid(nodes_named(snapshot_, queue_.pools_, *options_.slow_nodes));
     auto shares = make_shares(free);
     queue_.state_ = PlanState(*queue_.table_, std::move(free));
     queue_.state_.share_by(std::move(shares));
@@ -432,16 +445,15 @@ class QueueMaker {
                              *options_.catalog);
   }
 
-  void avoid_slow_nodes(FreeGpus& free) const {
-    if (options_.slow_nodes == nullptr || options_.slow_nodes->empty()) return;
-    std::vector<NodeSet> slow;
-    for (const QueuePool& pool : queue_.pools_) {
-      slow.emplace_back(pool.nodes.size());
-      for (PoolNode i = 0; i < pool.nodes.size(); ++i)
-        if (options_.slow_nodes->contains(snapshot_.node(pool.nodes[i]).node->name))
-          slow.back().insert(i);
+  // Those that are all there and do not go on where they ran wait like any other.
+  std::set<Uid> gangs_that_came() const {
+    std::set<Uid> gangs;
+    for (TaskIndex t = 0; t < queue_.tasks_.size(); ++t) {
+      const QueueTask& task = queue_.tasks_[t];
+      if (task.kind == TaskKind::kGang && !task.plan && (runs_[t] || !task.hindrance))
+        gangs.insert(lasting_name(snapshot_, nullptr, *task.member));
     }
-    free.avoid(std::move(slow));
+    return gangs;
   }
 
   // Of a run that is about to be stopped, because others took pods from it, or that goes on once
@@ -450,16 +462,17 @@ class QueueMaker {
     const Choice& choice = (*queue_.table_)[t].menu->all[runs_[t]->choice];
     const QueuePool& pool = queue_.pools_[choice.pool];
     std::vector<int>& of_pool = gpus[choice.pool];
-    std::vector<int> missing;
-    for (const PoolNode node : runs_[t]->nodes) {
+    std::map<PoolNode, int> missing;
+    for (const PoolNode node : runs_[t]->nodes)
+      missing[node] += choice.shape.d_gpn;
+    for (auto& [node, gpus_of_node] : missing) {
       const QueueTask& task = queue_.tasks_[t];
       const std::int64_t own = task.plan ? held_by(task, pool.nodes[node], pool.pool.resource) : 0;
-      missing.push_back(choice.shape.d_gpn -
-                        static_cast<int>(std::clamp<std::int64_t>(own, 0, choice.shape.d_gpn)));
-      if (of_pool[node] < missing.back()) return runs_[t].reset();
+      gpus_of_node -= static_cast<int>(std::clamp<std::int64_t>(own, 0, gpus_of_node));
+      if (of_pool[node] < gpus_of_node) return runs_[t].reset();
     }
-    for (std::size_t i = 0; i < missing.size(); ++i)
-      of_pool[runs_[t]->nodes[i]] -= missing[i];
+    for (const auto& [node, gpus_of_node] : missing)
+      of_pool[node] -= gpus_of_node;
   }
 
   // By its pods that are there, and by live holds of its own.
@@ -581,6 +594,7 @@ class QueueMaker {
   std::set<TaskIndex> let_go_;
   std::map<std::string, QueueNumber, std::less<>> numbers_;  // of accounts
   QuotaBook quotas_;
+  const GangPlaces& gang_places_;
   std::vector<OtherRun> other_runs_;             // behind the tasks of the queue
   std::vector<std::optional<PlannedRun>> runs_;  // by task; nullopt: not a run of the queue
   Queue queue_;

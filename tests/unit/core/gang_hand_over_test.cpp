@@ -170,5 +170,98 @@ TEST_F(LostMemberTest, OfAGangIsReplacedElsewhereWhereItsNodeIsLost) {
   EXPECT_EQ(world_.pods().at(kLost).node, NodeName("n3"));
 }
 
+// Its controller deletes all of its pods, and makes them again one after the other. Another gang
+// waits for the same two nodes, and a Job for one of them.
+class RestartedGangTest : public GangHandOverTest {
+ protected:
+  void SetUp() override {
+    add_nodes(2);
+    make_group("vllm-0", 2);
+    settle();
+    ASSERT_EQ(nodes().size(), 2U);
+    world_.pass(3600);
+    make_group("other", 2);
+    world_.add(test::a_job("next").gpus(4).waiting().created(world_.now_s()));
+    settle();
+  }
+  void lose_all() {
+    for (const char* pod : {"vllm-0", "vllm-0-1"})
+      world_.pods().erase({"default", pod});
+    ASSERT_TRUE(planner_.settle(world_));
+  }
+  void make_leader() { make("vllm-0", "StatefulSet", "vllm", kGang); }
+  void make_worker() { make("vllm-0-1", "StatefulSet", "vllm-0", kGang); }
+  bool runs(const char* name) { return world_.pods().at({"default", name}).bound(); }
+  bool others_wait() { return !runs("other") && !runs("other-1") && world_.job("next").suspended; }
+
+  const OwnerGang kGang{"LeaderWorkerSet", "vllm-0", Uid(), "", 2};
+};
+
+TEST_F(RestartedGangTest, GoesOnInItsPlace) {
+  lose_all();
+  settle();  // three seconds
+  EXPECT_TRUE(others_wait()) << "its controller makes it again";
+  make_leader();
+  settle();
+  world_.pass(3);
+  settle();
+  EXPECT_TRUE(others_wait()) << "its worker comes";
+  make_worker();
+  settle();
+  EXPECT_TRUE(runs("vllm-0") && runs("vllm-0-1"));
+  EXPECT_TRUE(others_wait());
+}
+
+TEST_F(RestartedGangTest, LeavesItToOthersWhereNobodyMakesItAgain) {
+  lose_all();
+  EXPECT_TRUE(others_wait());
+  world_.pass(10.1);
+  settle();
+  EXPECT_FALSE(others_wait());
+}
+
+TEST_F(RestartedGangTest, LeavesItToOthersWhereItStaysIncomplete) {
+  lose_all();
+  make_leader();
+  settle();
+  world_.pass(30.1);
+  settle();
+  EXPECT_FALSE(others_wait());
+}
+
+TEST_F(RestartedGangTest, KeepsNodesOfPodsThatEndedBeforeTheOthers) {
+  const ObjectKey slow{"default", "vllm-0-1"};
+  world_.pods().at(slow).deleting = true;
+  world_.pods().at(slow).gone_by_s = world_.now_s() + 30;
+  world_.pods().erase({"default", "vllm-0"});
+  settle();
+  world_.pass(20);
+  settle();
+  EXPECT_TRUE(others_wait());
+  world_.pods().erase(slow);
+  settle();
+  make_leader();
+  make_worker();
+  settle();
+  EXPECT_TRUE(runs("vllm-0") && runs("vllm-0-1"));
+}
+
+TEST_F(RestartedGangTest, IsOverOnceAPodHasSucceeded) {
+  world_.pods().at({"default", "vllm-0"}).phase = PodPhase::kSucceeded;
+  world_.pods().erase({"default", "vllm-0-1"});
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_FALSE(others_wait());
+}
+
+TEST_F(RestartedGangTest, WaitsItsTurnWhereItAsksForSomethingElse) {
+  lose_all();
+  make_leader();
+  make_worker();
+  for (const char* pod : {"vllm-0", "vllm-0-1"})
+    world_.pods().at({"default", pod}).requests.set_gpus(test::kGpu, 3);
+  settle();
+  EXPECT_FALSE(others_wait());
+}
+
 }  // namespace
 }  // namespace slackline::core

@@ -35,7 +35,8 @@
 //
 // A Job that was stopped to go on at once, in another shape or elsewhere (PreemptionNote::goes_on),
 // keeps its place: it is a run of the state while it waits, and nobody else gets its GPUs. That
-// holds until its pods have ended, and for a minute more where it cannot start yet.
+// holds until its pods have ended, and for a minute more where it cannot start yet. So does a gang
+// that its controller starts anew (core/cluster/gang_places.h).
 //
 // The state's error is the one that the models claim for the placements on which the tasks are
 // fastest, the root mean square over all tasks; times that people state count as exact.
@@ -66,6 +67,7 @@
 
 namespace slackline::core {
 
+class GangPlaces;
 class NearEnds;
 
 struct QueueOptions : Situation {
@@ -76,6 +78,7 @@ struct QueueOptions : Situation {
   bool may_stop = false;                              // running tasks may make room for others
   const StopBook* stop_book = nullptr;                // null: nothing is remembered
   const NearEnds* near_ends = nullptr;                // null = none
+  const GangPlaces* gang_places = nullptr;            // null = none
   StopAsked stop{};                                   // asked for every Job, pod and task
 };
 
