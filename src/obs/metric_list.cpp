@@ -65,8 +65,8 @@ constexpr auto kListed = std::to_array<ListedMetric>({
     // GPUs and nodes
     {"slackline_gpus", MetricKind::kGauge, "gpu_type,state=total|used|held|free",
      "Whole GPUs, by type and state.",
-     "`used` by bound pods, `held` for planned ones; the pools of `slackline cluster`. Nodes "
-     "without a type are `unknown`, types beyond 40 `other`"},
+     "`used` by bound pods, `held` for planned ones, `free` on usable nodes only; the pools of "
+     "`slackline cluster`. Nodes without a type are `unknown`, types beyond 40 `other`"},
     {"slackline_gpu_parts", MetricKind::kGauge, "gpu_type,resource,state=total|used|held|free",
      "Parts of GPUs, by type, resource and state.", "the same for MIG slices and shares"},
     {"slackline_slow_nodes", MetricKind::kGauge, "node",

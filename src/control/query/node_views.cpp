@@ -110,9 +110,12 @@ std::vector<GpuPoolView> pool_views(const ClusterSnapshot& snapshot, const GpuCa
     pool.gpu_type = node.gpu_type;
     pool.cost = catalog.cost(node.gpu_type);
     ++pool.nodes;
-    if (core::is_usable(node)) ++pool.nodes_usable;
-    for (const GpuUseView& use : gpu_use(snapshot, index, catalog, now_steady_s))
+    const bool usable = core::is_usable(node);
+    if (usable) ++pool.nodes_usable;
+    for (GpuUseView& use : gpu_use(snapshot, index, catalog, now_steady_s)) {
+      if (!usable) use.free = std::min<std::int64_t>(use.free, 0);
       add_use(pool.gpus, use);
+    }
   }
   std::vector<GpuPoolView> views;
   for (auto& [name, pool] : pools)

@@ -56,6 +56,16 @@ std::string pod_by_pod(const ClusterSnapshot& snapshot, const Job& job) {
                 printable((*first)->key.name, 64));
 }
 
+// Of a Job that nobody holds back. Empty: it starts as a whole, or is one pod.
+std::string without_pods(const Job& job) {
+  if (job.suspended || job.is_gang()) return {};
+  if (job.parallelism == 0) return "asks for no pod (parallelism 0)";
+  if (job.wanted_pods() == 0)
+    return format("asks for no pod: it has {} of {} completions", job.succeeded, *job.completions);
+  if (job.wanted_pods() == 1 && job.completions.value_or(1) == 1) return {};
+  return "starts pod by pod, and has no pod that waits";
+}
+
 std::string why(const ClusterSnapshot& snapshot, const Job& job) {
   if (job.finished) return "has ended: see slackline history";
   if (job.deleting) return "is being deleted";
@@ -73,6 +83,7 @@ std::string why(const ClusterSnapshot& snapshot, const Job& job) {
     return format("runs on {}, without a plan of Slackline", nodes);
   if (std::string label = in_namespace_without_label(snapshot, job.key.ns); !label.empty())
     return label;
+  if (std::string none = without_pods(job); !none.empty()) return none;
   if (!job.managed)
     return "was not seen by Slackline's webhook, and does not wait its turn "
            "(docs/reasons/NotReviewed.md)";

@@ -331,7 +331,7 @@ bool read_all(const TextPairs& pairs, contract::KeyKind kind, TaskIntent& intent
   bool any = false;
   for (const auto& [key, value] : pairs)
     if (key.starts_with(kPrefix))
-      any |= read_key(Entry{key.substr(kPrefix.size()), value, intent}, key, kind);
+      any |= read_key(Entry{key.substr(kPrefix.size()), trim(value), intent}, key, kind);
   return any;
 }
 

@@ -1,6 +1,8 @@
 #include "wire/kube/kube_decode.h"
 
 #include <algorithm>
+#include <set>
+#include <tuple>
 
 #include "slackline/base/text.h"
 #include "wire/format/json_view.h"
@@ -109,9 +111,22 @@ void skip(const std::string& path, std::string_view why, KubeList& out) {
     out.skipped_examples.push_back(format("{}: {}", path, printable(why, 120)));
 }
 
+using Seen = std::set<std::tuple<KubeKind, std::string_view, std::string_view>>;
+
+// Of objects that a dump has twice the last one counts: it was read later.
+void note_twice(KubeKind kind, JsonView json, const std::string& path, Seen& seen, KubeList& out) {
+  const std::string_view ns = json["metadata"]["namespace"].text();
+  const std::string_view name = json["metadata"]["name"].text();
+  if (seen.emplace(kind, ns, name).second) return;
+  skip(path,
+       format("{} {}{}{} is there twice, and the last one counts", kind_name(kind), ns,
+              ns.empty() ? "" : "/", name),
+       out);
+}
+
 // Adds the objects of a dump: a List of any kinds, typed lists inside it, or a single object.
 void collect(JsonView json, std::string_view kind, const std::string& path, int depth,
-             const GpuCatalog& catalog, KubeList& out) {
+             const GpuCatalog& catalog, Seen& seen, KubeList& out) {
   constexpr int kMaxListDepth = 8;
   if (!json.is_object()) return skip(path, "no object", out);
   if (depth > kMaxListDepth) return skip(path, "lists nested too deeply", out);
@@ -123,23 +138,40 @@ void collect(JsonView json, std::string_view kind, const std::string& path, int 
     std::size_t index = 0;
     for (const JsonView item : json["items"].items())
       collect(item, item_kind, format("{}items[{}]", path.empty() ? "" : path + ".", index++),
-              depth + 1, catalog, out);
+              depth + 1, catalog, seen, out);
     return;
   }
   if (kind.empty()) return skip(path, "no kind", out);
   if (kind.ends_with("List")) return skip(path, format("{} without items", kind), out);
+  if (kind == "Status") return skip(path, format("a Status: {}", json["message"].text()), out);
   const auto known = kind_of(kind);
   if (!known) return;
-  if (auto object = named_object(*known, json, catalog))
-    out.items.push_back(*std::move(object));
-  else
-    skip(path, object.error().message, out);
+  auto object = named_object(*known, json, catalog);
+  if (!object) return skip(path, object.error().message, out);
+  note_twice(*known, json, path, seen, out);
+  out.items.push_back(*std::move(object));
+}
+
+constexpr std::string_view kRemedy =
+    "a dump is what `kubectl get nodes,pods,jobs -A -o yaml` prints";
+
+std::int64_t lists_of_items(JsonView root) {
+  std::int64_t lists = 0;
+  for (const JsonField field : root.fields())
+    lists += field.key == "items" ? 1 : 0;
+  return lists;
+}
+
+// JSON Lines, or several files in one: each of them is JSON.
+bool is_several_documents(std::string_view text) {
+  const auto at = json_error_offset(text);
+  if (!at || *at >= text.size() || text[*at] != '{') return false;
+  JsonDocument first;
+  return first.parse(text.substr(0, *at)).has_value();
 }
 
 // A text that is not a dump must not be taken for an empty cluster.
 Status check_dump(JsonView root) {
-  constexpr std::string_view kRemedy =
-      "a dump is what `kubectl get nodes,pods,jobs -A -o yaml` prints";
   if (!root.is_object())
     return fail(ErrorCode::kInvalidArgument, format("it is not a List; {}", kRemedy));
   const std::string_view kind = root["kind"].text();
@@ -156,6 +188,9 @@ Status check_dump(JsonView root) {
   if (!root["items"].is_array())
     return fail(ErrorCode::kInvalidArgument,
                 format("it is a {} without items; an empty cluster is written as items: []", kind));
+  if (lists_of_items(root) > 1)
+    return fail(ErrorCode::kInvalidArgument,
+                format("it has several lists of items, of which one would count; {}", kRemedy));
   return {};
 }
 
@@ -242,11 +277,18 @@ Result<WatchFrame> KubeDecoder::watch_frame(KubeKind kind, std::string_view line
 }
 
 Result<KubeList> KubeDecoder::dump(std::string_view json) {
-  SLACKLINE_ASSIGN(const JsonView root, impl_->document.parse(json));
-  SLACKLINE_TRY(check_dump(root));
+  const auto root = impl_->document.parse(json);
+  if (!root && is_several_documents(json))
+    return fail(ErrorCode::kInvalidArgument,
+                format("it is several JSON documents one after the other: join them with jq -s "
+                       "'{{kind: \"List\", items: .}}'; {}",
+                       kRemedy));
+  if (!root) return fail(root.error().code, root.error().message);
+  SLACKLINE_TRY(check_dump(*root));
   KubeList list;
-  collect(root, "", "", 0, impl_->catalog, list);
-  list.resource_version = std::string(root["metadata"]["resourceVersion"].text());
+  Seen seen;
+  collect(*root, "", "", 0, impl_->catalog, seen, list);
+  list.resource_version = std::string((*root)["metadata"]["resourceVersion"].text());
   return list;
 }
 

@@ -56,7 +56,8 @@ const Columns<GpuUseView>& columns<GpuUseView>() {
           C("allocatable", &GpuUseView::allocatable),
           C("used", &GpuUseView::used, "By bound pods"),
           C("held", &GpuUseView::held, "Promised to unbound pods by plans and nominations"),
-          C("free", &GpuUseView::free, "Neither used nor held; negative: over-committed"),
+          C("free", &GpuUseView::free,
+            "Neither used nor held; negative: over-committed. Of a pool on usable nodes only"),
       }};
   return kColumns;
 }

@@ -50,6 +50,15 @@ TEST_F(GpuMetersTest, CountWhatTheClusterViewCounts) {
   EXPECT_THAT(text, HasSubstr(gpus("K80", "free", 2)));
 }
 
+TEST_F(GpuMetersTest, OfANodeThatIsNotUsableNothingIsFree) {
+  Node cordoned = a_node("t4-2").of("T4", 4).build();
+  cordoned.unschedulable = true;
+  const std::string text =
+      shown(a_cluster().with(a_node("t4-1").of("T4", 4)).add(cordoned).build());
+  EXPECT_THAT(text, HasSubstr(gpus("T4", "total", 8)));
+  EXPECT_THAT(text, HasSubstr(gpus("T4", "free", 4)));
+}
+
 TEST_F(GpuMetersTest, ATypeThatHasLeftIsZero) {
   shown(a_cluster().with(a_node("t4-1").of("T4", 4)).build());
   EXPECT_THAT(shown(a_cluster().with(a_node("k80-1").of("K80", 4)).build()),

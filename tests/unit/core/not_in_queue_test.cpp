@@ -69,5 +69,21 @@ TEST(NotInQueue, ANamespaceWithoutTheLabelIsNamedWithTheRemedy) {
   EXPECT_THAT(why(cluster, "plain"), HasSubstr("was not seen by Slackline's webhook"));
 }
 
+TEST(NotInQueue, AJobThatMakesItsPodsOneByOneOrNoneSaysSo) {
+  Job paused = a_job("paused").gpus(1).build();
+  paused.parallelism = 0;
+  Job ends = a_job("ends").gpus(1).of(2).build();
+  ends.completions = ends.succeeded = 6;
+  Job next = ends;
+  next.key.name = "next";
+  next.uid = test::job_uid("next");
+  next.succeeded = 5;
+  ClusterSnapshot cluster = a_cluster().with(a_node("n1")).add(paused).add(ends).add(next).build();
+  cluster.taken_on_trust = true;
+  EXPECT_THAT(why(cluster, "paused"), HasSubstr("asks for no pod (parallelism 0)"));
+  EXPECT_THAT(why(cluster, "ends"), HasSubstr("it has 6 of 6 completions"));
+  EXPECT_THAT(why(cluster, "next"), HasSubstr("starts pod by pod, and has no pod that waits"));
+}
+
 }  // namespace
 }  // namespace slackline::core

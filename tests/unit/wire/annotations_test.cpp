@@ -81,6 +81,15 @@ TEST(Annotations, AnyAndAutoLiftTheConstraint) {
   EXPECT_TRUE(intent->any_placement);
 }
 
+TEST(Annotations, BlanksAroundAValueSayNothing) {
+  const auto intent = read_intent({{"slackline.dev/deadline", " 1970-01-02T00:00:00Z\n"},
+                                   {"slackline.dev/qos-class", "prior "}},
+                                  {});
+  EXPECT_EQ(intent->deadline_s, 86400);
+  EXPECT_EQ(intent->qos_class, QosClass::kPrior);
+  EXPECT_TRUE(intent->problems.empty());
+}
+
 TEST(Annotations, WithoutAnyOfOursThereIsNoIntent) {
   EXPECT_EQ(read_intent({{"kubectl.kubernetes.io/x", "y"}}, {{"app", "z"}}), nullptr);
   EXPECT_EQ(read_intent({}, {{"slackline.dev/managed", "true"}}), nullptr);

@@ -519,6 +519,10 @@ TEST(KubeDecode, WhatIsNoDumpIsRefusedAndAnEmptyClusterIsSaid) {
   EXPECT_THAT(refusal(R"({"kind":"Status","message":"no"})"), HasSubstr("Status"));
   EXPECT_THAT(refusal(R"({"kind":"ConfigMapList","items":[]})"), HasSubstr("ConfigMapList"));
   EXPECT_EQ(refusal(R"({"kind":"List","items":[]})"), "taken");
+  EXPECT_THAT(refusal(R"({"kind":"List","items":[],"items":[]})"), HasSubstr("several lists"));
+  constexpr std::string_view kNode = R"({"kind":"Node","metadata":{"name":"n"}})";
+  EXPECT_THAT(refusal(format("{}\n{}\n", kNode, kNode)), HasSubstr("jq -s"));
+  EXPECT_THAT(refusal(R"({"kind":"List","items":[{} {}]})"), HasSubstr("malformed"));
 }
 
 TEST(KubeDecode, WhatADumpLeavesOutIsNamed) {
@@ -530,6 +534,20 @@ TEST(KubeDecode, WhatADumpLeavesOutIsNamed) {
   EXPECT_THAT(dump->skipped_examples,
               ElementsAre("items[0]: Node: metadata.name is missing", "items[1]: no object",
                           "items[3]: NodeList without items"));
+}
+
+TEST(KubeDecode, WhatADumpHasTwiceAndWhatWasRefusedIsNamed) {
+  KubeDecoder decoder(default_gpu_catalog());
+  const auto dump = decoder.dump(R"({"kind":"List","items":[
+      {"kind":"Pod","metadata":{"name":"p","namespace":"a"}},
+      {"kind":"Pod","metadata":{"name":"p","namespace":"b"}},
+      {"kind":"PodList","items":[{"metadata":{"name":"p","namespace":"a"}}]},
+      {"kind":"Status","message":"jobs is forbidden"}]})");
+  ASSERT_TRUE(dump);
+  EXPECT_EQ(dump->items.size(), 3U);
+  EXPECT_THAT(dump->skipped_examples,
+              ElementsAre("items[2].items[0]: Pod a/p is there twice, and the last one counts",
+                          "items[3]: a Status: jobs is forbidden"));
 }
 
 TEST(KubeDecode, AJobAndItsPodsTellTheirTimes) {
