@@ -218,22 +218,30 @@ class RowMaker {
   // enough for it; one that is full does not count as such. Tasks alike share their eligibility,
   // and so the answer.
   bool no_node_may(core::TaskIndex index) {
-    const core::EligibleNodesPtr& eligible = queue_.state().tasks()[index].eligible;
+    const core::PlanTask& planned = queue_.state().tasks()[index];
+    const core::EligibleNodesPtr& eligible = planned.eligible;
     if (!eligible) return false;
-    for (const core::NodeSet& nodes : eligible->by_pool)
-      for (const std::uint64_t word : nodes.words())
-        if (word != 0) return false;
-    const auto [at, first] = barred_.try_emplace(eligible.get(), true);
-    if (!first) return at->second;
-    const Pod& member = *queue_.task(index).member;
-    const Resources rest = core::besides_gpus(member);
-    for (const core::QueuePool& pool : queue_.pools())
-      for (const NodeIndex index_of_node : pool.nodes) {
-        const Node& node = *sight_.snapshot->node(index_of_node).node;
-        if (!core::misfit(member, node) && sight_.snapshot->fits(rest, node.allocatable))
-          return at->second = false;
-      }
-    return true;
+    if (eligible->of_several.empty())
+      for (const core::NodeSet& nodes : eligible->by_pool)
+        for (const std::uint64_t word : nodes.words())
+          if (word != 0) return false;
+    const auto [at, first] =
+        barred_.try_emplace(std::pair(eligible.get(), planned.menu.get()), false);
+    if (first) at->second = none_is_large_enough(queue_.task(index), *planned.menu);
+    return at->second;
+  }
+
+  bool none_is_large_enough(const core::QueueTask& task, const core::PlacementMenu& menu) const {
+    return std::none_of(menu.all.begin(), menu.all.end(), [&](const core::Choice& choice) {
+      const std::vector<NodeIndex>& nodes = queue_.pools()[choice.pool].nodes;
+      const Resources rest = core::besides_gpus(*task.member, task.pods_on_node(choice.shape));
+      const int needed = task.request.of_each.empty() ? choice.shape.d_node : 1;
+      return std::count_if(nodes.begin(), nodes.end(), [&](NodeIndex index) {
+               const Node& node = *sight_.snapshot->node(index).node;
+               return !core::misfit(*task.member, node) &&
+                      sight_.snapshot->fits(rest, node.allocatable);
+             }) >= needed;
+    });
   }
 
   // Tasks that wait for something other than GPUs have no forecast.
@@ -302,7 +310,7 @@ class RowMaker {
   const core::Resizer resizer_;
   const std::vector<std::string_view> shares_;  // by task
   const std::vector<Spared> spared_;            // by task
-  std::map<const core::EligibleNodes*, bool> barred_;
+  std::map<std::pair<const core::EligibleNodes*, const core::PlacementMenu*>, bool> barred_;
 };
 
 }  // namespace

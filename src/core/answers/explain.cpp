@@ -4,6 +4,7 @@
 #include <array>
 #include <set>
 
+#include "slackline/base/saturating.h"
 #include "slackline/base/text.h"
 #include "slackline/core/answers/refusals.h"
 #include "slackline/core/cluster/depends.h"
@@ -82,7 +83,18 @@ class Explainer {
     blockers_.push_back(std::move(blocker));
   }
 
-  // What a pod of it asks for beyond what any node has on which it may run; empty: that are GPUs.
+  // In the placement that puts the fewest of them on one node.
+  std::int64_t pods_on_a_node() const {
+    const std::vector<Choice>& menu = question_.queue.state().tasks()[question_.task].menu->all;
+    if (menu.empty() || !task_.request.of_each.empty()) return 1;
+    std::int64_t fewest = task_.request.pods;
+    for (const Choice& choice : menu)
+      fewest = std::min(fewest, task_.pods_on_node(choice.shape));
+    return fewest;
+  }
+
+  // What its pods on a node ask for beyond what any has on which they may run; empty: that are
+  // GPUs.
   std::string too_large() const {
     const Pod& member = *task_.member;
     Resources most;
@@ -95,11 +107,13 @@ class Explainer {
     std::vector<std::string> resources = {"cpu", "memory"};
     for (const ResourceAmount& other : member.requests.others)
       if (question_.snapshot.node_table.lists(other.resource)) resources.push_back(other.resource);
+    const std::int64_t pods = pods_on_a_node();
+    const std::string who = pods == 1 ? "a pod asks" : format("{} pods on one node ask", pods);
     for (const std::string& resource : resources) {
-      const std::int64_t asked = amount_of(member.requests, resource);
+      const std::int64_t asked = saturating_mul(amount_of(member.requests, resource), pods);
       const std::int64_t there = amount_of(most, resource);
       if (any && asked > there)
-        return format("a pod asks for {} {}, and no node that it may use has more than {}",
+        return format("{} for {} {}, and no node that it may use has more than {}", who,
                       amount_text({resource, asked}), resource, amount_text({resource, there}));
     }
     return {};

@@ -32,7 +32,7 @@ class PoolRoom {
     const auto& eligible = state_.tasks()[question.task].eligible;
     const auto nodes = static_cast<PoolNode>(question.queue.pools()[pool].nodes.size());
     for (PoolNode node = 0; node < nodes; ++node) {
-      const bool usable = eligible == nullptr || eligible->contains(pool, node);
+      const bool usable = eligible == nullptr || eligible->contains(pool, node, shape_.d_gpn);
       if (usable) free_[node] = state_.free().at(pool, node);
     }
   }

@@ -8,6 +8,14 @@
 #include "slackline/core/cluster/task_catalog.h"
 
 namespace slackline::core {
+namespace {
+
+// Its pods are alike, and where they run is not one node for each.
+bool shares_nodes(const QueueTask& task) {
+  return task.request.pods > 1 && task.request.of_each.empty() && !task.shape_is_free;
+}
+
+}  // namespace
 
 std::string eligibility_key(const Pod& member) {
   std::string key = format("{}|{}", member.requests.cpu_milli, member.requests.memory_bytes);
@@ -32,7 +40,7 @@ std::string eligibility_key(const Pod& member) {
 }
 
 EligibleNodesPtr Eligibility::of(const QueueTask& task) {
-  const EligibleNodesPtr& eligible = of(*task.member);
+  const EligibleNodesPtr& eligible = of(*task.member, shares_nodes(task) ? &task.request : nullptr);
   const NodeCheck left_out = left_out_for(task);
   return left_out ? without(left_out, eligible) : eligible;
 }
@@ -51,9 +59,12 @@ Eligibility::NodeCheck Eligibility::left_out_for(const QueueTask& task) const {
   };
 }
 
-const EligibleNodesPtr& Eligibility::of(const Pod& member) {
-  const auto [at, first] = known_.try_emplace(eligibility_key(member));
-  if (first) at->second = find(member);
+const EligibleNodesPtr& Eligibility::of(const Pod& member, const TaskRequest* shared) {
+  std::string key = eligibility_key(member);
+  if (shared != nullptr)
+    key += format("|n {}x{} {}", shared->pods, shared->gpus, shared->spread.most.value_or(0));
+  const auto [at, first] = known_.try_emplace(std::move(key));
+  if (first) at->second = shared != nullptr ? find(member, *shared) : find(member);
   return at->second;
 }
 
@@ -109,16 +120,23 @@ const EligibleNodesPtr& Eligibility::profilers() {
 
 EligibleNodesPtr Eligibility::without(const NodeCheck& left_out,
                                       const EligibleNodesPtr& eligible) const {
+  const auto left_of = [&](const std::vector<NodeSet>* rows) {
+    std::vector<NodeSet> left;
+    for (PoolIndex p = 0; p < pools_.size(); ++p) {
+      const std::vector<NodeIndex>& nodes = pools_[p].nodes;
+      NodeSet& set = left.emplace_back(nodes.size());
+      for (PoolNode i = 0; i < nodes.size(); ++i)
+        if ((rows == nullptr || (*rows)[p].contains(i)) &&
+            !left_out(snapshot_.node(nodes[i]).node->name))
+          set.insert(i);
+    }
+    return left;
+  };
   auto others = std::make_shared<EligibleNodes>();
-  for (PoolIndex p = 0; p < pools_.size(); ++p) {
-    const std::vector<NodeIndex>& nodes = pools_[p].nodes;
-    NodeSet set(nodes.size());
-    for (PoolNode i = 0; i < nodes.size(); ++i)
-      if ((eligible == nullptr || eligible->contains(p, i)) &&
-          !left_out(snapshot_.node(nodes[i]).node->name))
-        set.insert(i);
-    others->by_pool.push_back(std::move(set));
-  }
+  others->by_pool = left_of(eligible == nullptr ? nullptr : &eligible->by_pool);
+  if (eligible != nullptr)
+    for (const auto& [gpus, rows] : eligible->of_several)
+      others->of_several.emplace(gpus, left_of(&rows));
   return others;
 }
 
@@ -134,14 +152,38 @@ std::vector<NodeSet> nodes_named(const ClusterSnapshot& snapshot,
   return named;
 }
 
+std::vector<NodeSet> Eligibility::usable(const Pod& member, std::int64_t pods) const {
+  std::vector<NodeSet> usable;
+  for (const QueuePool& pool : pools_)
+    usable.push_back(usable_nodes(snapshot_, room_, member, pool.nodes, pods));
+  return usable;
+}
+
 EligibleNodesPtr Eligibility::find(const Pod& member) const {
   auto eligible = std::make_shared<EligibleNodes>();
-  bool every = true;
-  for (const QueuePool& pool : pools_) {
-    eligible->by_pool.push_back(usable_nodes(snapshot_, room_, member, pool.nodes));
-    every = every && eligible->by_pool.back().size() == pool.nodes.size();
+  eligible->by_pool = usable(member, 1);
+  for (PoolIndex p = 0; p < pools_.size(); ++p)
+    if (eligible->by_pool[p].size() != pools_[p].nodes.size()) return eligible;
+  return nullptr;
+}
+
+EligibleNodesPtr Eligibility::find(const Pod& member, const TaskRequest& shared) const {
+  const EligibleNodesPtr of_one = find(member);
+  auto eligible = std::make_shared<EligibleNodes>();
+  eligible->by_pool = of_one != nullptr ? of_one->by_pool : usable(member, 1);
+  int gpus_on_node = 0;
+  for (const QueuePool& pool : pools_)
+    gpus_on_node = std::max(gpus_on_node, pool.pool.gpus_per_node);
+  const std::int64_t most =
+      std::min({shared.pods, gpus_on_node / std::max<std::int64_t>(1, shared.gpus),
+                shared.spread.most.value_or(shared.pods)});
+  for (std::int64_t pods = 2; pods <= most; ++pods) {
+    if (shared.pods % pods != 0) continue;
+    std::vector<NodeSet> rows = usable(member, pods);
+    if (rows != eligible->by_pool)
+      eligible->of_several.emplace(static_cast<int>(pods * shared.gpus), std::move(rows));
   }
-  return every ? nullptr : EligibleNodesPtr(std::move(eligible));
+  return eligible->of_several.empty() ? of_one : EligibleNodesPtr(std::move(eligible));
 }
 
 }  // namespace slackline::core

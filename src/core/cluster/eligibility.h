@@ -43,8 +43,11 @@ class Eligibility {
   // Null: nothing.
   NodeCheck left_out_for(const QueueTask& task) const;
   EligibleNodesPtr without(const NodeCheck& left_out, const EligibleNodesPtr& eligible) const;
-  const EligibleNodesPtr& of(const Pod& member);
+  const EligibleNodesPtr& of(const Pod& member, const TaskRequest* shared = nullptr);
   EligibleNodesPtr find(const Pod& member) const;
+  // Also where several pods of the request share a node.
+  EligibleNodesPtr find(const Pod& member, const TaskRequest& shared) const;
+  std::vector<NodeSet> usable(const Pod& member, std::int64_t pods) const;
 
   const ClusterSnapshot& snapshot_;
   const std::vector<QueuePool>& pools_;

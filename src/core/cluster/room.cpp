@@ -64,15 +64,18 @@ void Room::take(const NodeName& node, const Resources& request) {
   if (const auto index = snapshot_.find_node(node.str())) change_[*index] -= request;
 }
 
-Resources besides_gpus(const Pod& member) {
-  Resources rest = member.requests;
-  rest.gpus.clear();
+Resources besides_gpus(const Pod& member, std::int64_t pods) {
+  Resources of_one = member.requests;
+  of_one.gpus.clear();
+  Resources rest = of_one;
+  for (std::int64_t more = 1; more < pods; ++more)
+    rest += of_one;
   return rest;
 }
 
 NodeSet usable_nodes(const ClusterSnapshot& snapshot, const RoomTable& room, const Pod& member,
-                     const std::vector<NodeIndex>& nodes) {
-  const Resources rest = besides_gpus(member);
+                     const std::vector<NodeIndex>& nodes, std::int64_t pods) {
+  const Resources rest = besides_gpus(member, pods);
   NodeSet usable(nodes.size());
   for (PoolNode i = 0; i < nodes.size(); ++i)
     if (!misfit(member, *snapshot.node(nodes[i]).node) && snapshot.fits(rest, room.free(nodes[i])))

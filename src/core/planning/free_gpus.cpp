@@ -19,9 +19,10 @@ std::vector<std::vector<int>> whole_nodes(const std::vector<Pool>& pools) {
 // The words of the set, or of every node.
 class Mask {
  public:
-  Mask(const EligibleNodes* eligible, PoolIndex pool)
-      : words_(eligible == nullptr || eligible->all(pool) ? nullptr
-                                                          : &eligible->by_pool[pool].words()) {}
+  Mask(const EligibleNodes* eligible, PoolIndex pool, int gpus)
+      : words_(eligible == nullptr || eligible->all(pool, gpus)
+                   ? nullptr
+                   : &eligible->rows(gpus)[pool].words()) {}
   bool everything() const { return words_ == nullptr; }
   std::uint64_t operator[](std::size_t word) const {
     return words_ == nullptr ? kEveryNode : (*words_)[word];
@@ -65,7 +66,7 @@ int FreeGpus::nodes_with(PoolIndex pool, int gpus, const EligibleNodes* eligible
   if (gpus > range.most()) return 0;
   const Level& level = range.levels[static_cast<std::size_t>(gpus)];
   if (level.count == 0) return 0;
-  const Mask mask(eligible, pool);
+  const Mask mask(eligible, pool, gpus);
   if (mask.everything()) return std::min(level.count, most);
   const std::vector<std::uint64_t>& words = level.nodes.words();
   int found = 0;
@@ -98,7 +99,7 @@ void FreeGpus::add_best_fits(PoolIndex pool, Placement shape, const EligibleNode
                              const Side& side, std::vector<PoolNode>& nodes) const {
   const auto wanted = static_cast<std::size_t>(shape.d_node);
   const PoolRange& range = pools_[pool];
-  const Mask mask(eligible, pool);
+  const Mask mask(eligible, pool, shape.d_gpn);
   const auto looked_at = [&](std::size_t word) {
     const std::uint64_t in = side.in == nullptr ? kEveryNode : side.in->words()[word];
     const std::uint64_t out = side.out == nullptr ? 0 : side.out->words()[word];

@@ -176,9 +176,11 @@ TEST_F(QueueQueryTest, AJobThatNoNodeIsLargeEnoughForSaysSo) {
           .with(a_job("cpus").gpus(1).cpus(9).waiting())
           .with(a_job("hca").gpus(1).other("rdma/hca", 3).waiting())
           .with(a_job("hca-fits").gpus(1).other("rdma/hca", 2).waiting())
+          .with(a_job("gang").of(4).gang().gpus(1).cpus(3).waiting())
+          .with(a_job("gang-fits").of(4).gang().gpus(1).cpus(2).waiting())
           .build();
   for (const QueueRow& row : ask(snapshot).rows) {
-    const bool fits = row.key.name == "hca-fits";
+    const bool fits = row.key.name.ends_with("-fits");
     EXPECT_EQ(row.blocked, !fits) << row.key.name;
     EXPECT_EQ(row.reason == reason::kNoNodeFits, !fits) << row.key.name;
   }

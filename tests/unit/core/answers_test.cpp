@@ -200,6 +200,8 @@ TEST_F(AnswersTest, WhatNoNodeHasEnoughOfIsNamed) {
             "a pod asks for 20 cpu, and no node that it may use has more than 16");
   EXPECT_EQ(detail(stated("large", 10).gpus(1).other("rdma/hca", 3)),
             "a pod asks for 3 rdma/hca, and no node that it may use has more than 2");
+  EXPECT_EQ(detail(stated("large", 10).of(4).gang().gpus(1).cpus(9)),
+            "2 pods on one node ask for 18 cpu, and no node that it may use has more than 16");
 }
 
 TEST_F(AnswersTest, EveryKindOfChangeThatHelpsIsFound) {

@@ -16,8 +16,8 @@
 //
 // A pool is a GPU type under one resource name (core/planning/cost.h); cordoned, unready and
 // unreadable nodes are in none. Its GPUs are what is allocatable, less everybody's bound pods and
-// live holds; those of running tasks come back as their own. Predicates, and the CPU and memory of
-// one pod, decide which nodes a task may use.
+// live holds; those of running tasks come back as their own. Predicates, and what its pods on one
+// node ask for besides GPUs, decide which nodes a task may use.
 //
 // With `foresee`, the state also has the runs of everybody else's GPU pods (after the tasks of the
 // queue), and their CPU and memory come free as they end. Forecasts need them.
@@ -45,6 +45,7 @@
 // (created, key, kind, uid). Pure: the same cluster gives the same queue.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -126,6 +127,10 @@ struct QueueTask {
   // The pods in which it runs in this shape.
   std::int64_t pods_in(const Placement& shape) const {
     return shape_is_free ? shape.d_node : request.pods;
+  }
+  // Of pods that are alike.
+  std::int64_t pods_on_node(const Placement& shape) const {
+    return std::max<std::int64_t>(1, pods_in(shape) / shape.d_node);
   }
   std::int64_t gpus_per_pod_in(const Placement& shape) const {
     return shape_is_free ? shape.d_gpn : request.gpus;

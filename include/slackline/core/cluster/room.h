@@ -61,12 +61,12 @@ class Room {
   std::map<NodeIndex, Resources> change_;
 };
 
-// What the member asks for besides GPUs, which pools know.
-Resources besides_gpus(const Pod& member);
+// What as many such members ask for besides GPUs, which pools know.
+Resources besides_gpus(const Pod& member, std::int64_t pods = 1);
 
-// Of these nodes, by place, those that the pod may use by its own wishes and by what is free
-// besides GPUs, which FreeGpus knows.
+// Of these nodes, by place, those that as many such pods may use together by their own wishes and
+// by what is free besides GPUs, which FreeGpus knows.
 NodeSet usable_nodes(const ClusterSnapshot& snapshot, const RoomTable& room, const Pod& member,
-                     const std::vector<NodeIndex>& nodes);
+                     const std::vector<NodeIndex>& nodes, std::int64_t pods = 1);
 
 }  // namespace slackline::core

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -39,6 +40,8 @@ class NodeSet {
   void insert(PoolNode node) { words_[node / 64] |= bit(node); }
   void erase(PoolNode node) { words_[node / 64] &= ~bit(node); }
 
+  friend bool operator==(const NodeSet&, const NodeSet&) = default;
+
   // For no pool, which EligibleNodes treats as no restriction.
   bool unset() const { return words_.empty(); }
   // Node n is bit n % 64 of word n / 64.
@@ -54,10 +57,21 @@ class NodeSet {
 // listed, or has an unset row: all of its nodes.
 struct EligibleNodes {
   std::vector<NodeSet> by_pool;
+  // Where several of its pods share a node they need room besides GPUs together: by the GPUs that
+  // they have there. Absent: as by_pool.
+  std::map<int, std::vector<NodeSet>> of_several{};
 
-  bool all(PoolIndex pool) const { return pool >= by_pool.size() || by_pool[pool].unset(); }
-  bool contains(PoolIndex pool, PoolNode node) const {
-    return all(pool) || by_pool[pool].contains(node);
+  // `gpus`: of the task's pods on one node; 0: of one of them.
+  const std::vector<NodeSet>& rows(int gpus) const {
+    const auto at = of_several.find(gpus);
+    return at == of_several.end() ? by_pool : at->second;
+  }
+  bool all(PoolIndex pool, int gpus = 0) const {
+    const std::vector<NodeSet>& sets = rows(gpus);
+    return pool >= sets.size() || sets[pool].unset();
+  }
+  bool contains(PoolIndex pool, PoolNode node, int gpus = 0) const {
+    return all(pool, gpus) || rows(gpus)[pool].contains(node);
   }
 };
 

@@ -309,7 +309,7 @@ std::optional<RoomMaker::Chosen> RoomMaker::in_the_way(TaskIndex asker, const Ch
     const int had = free.at(wanted.pool, node) + given_[node];
     given_[node] += freed;
     if (had < gpus && gpus <= had + freed &&
-        (eligible == nullptr || eligible->contains(wanted.pool, node)))
+        (eligible == nullptr || eligible->contains(wanted.pool, node, gpus)))
       widened_.push_back(node);
   };
   const auto ask = [&](const Victim& victim) {

@@ -74,8 +74,8 @@ std::optional<RoomByStops::Ranked> RoomByStops::ranked(PoolNode node, const Stop
 
 // Who must be stopped besides `set` so that the node has enough; nullopt: it never has.
 std::optional<StopVictims> RoomByStops::besides(PoolNode node, const StopVictims& set) const {
-  if (eligible_ != nullptr && !eligible_->contains(wanted_.pool, node)) return std::nullopt;
   const int needed = wanted_.shape.d_gpn;
+  if (eligible_ != nullptr && !eligible_->contains(wanted_.pool, node, needed)) return std::nullopt;
   int free = state_.free().at(wanted_.pool, node);
   StopVictims more;
   for (const StopVictim* victim : on_[node])

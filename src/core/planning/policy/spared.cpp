@@ -43,7 +43,8 @@ SparedTasks::Room SparedTasks::room_of(const Spared& spared, const Choice& wante
       room.free[node] += running.shape.d_gpn;
   }
   for (PoolNode node = 0; node < room.free.size(); ++node) {
-    if (eligible != nullptr && !eligible->contains(wanted.pool, node)) room.free[node] = 0;
+    if (eligible != nullptr && !eligible->contains(wanted.pool, node, room.shape.d_gpn))
+      room.free[node] = 0;
     if (room.free[node] >= room.shape.d_gpn) ++room.nodes;
   }
   return room;

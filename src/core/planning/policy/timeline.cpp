@@ -142,7 +142,7 @@ std::optional<TimelinePlace> Timeline::earliest(const Wish& wish) const {
   const auto needed = static_cast<std::size_t>(wish.shape.d_node);
   std::vector<Opening> openings;
   for (PoolNode node = 0; node < lines.size(); ++node)
-    if (wish.eligible == nullptr || wish.eligible->contains(wish.pool, node))
+    if (wish.eligible == nullptr || wish.eligible->contains(wish.pool, node, wish.shape.d_gpn))
       add_openings(lines[node], node, wish, openings);
   const auto start_s = first_start_s(openings, needed);
   if (!start_s) return std::nullopt;
