@@ -81,8 +81,7 @@ const GangPlaces& gang_places_of(const QueueOptions& options) {
 }
 
 double started_s(const QueueTask& task, double now_s) {
-  if (task.job) return task.job->started_s.value_or(now_s);
-  return task.member->started_s.value_or(now_s);
+  return (task.job ? task.job->started_s : task.member->started_s).value_or(now_s);
 }
 
 }  // namespace
@@ -551,18 +550,12 @@ class QueueMaker {
     return limit_s < run.predicted_end_s ? std::optional(limit_s) : std::nullopt;
   }
 
-  // It is deleted, or its controller has ended it by its time limit.
-  bool replaces_no_pods(const Job& job) const {
-    if (job.deleting) return true;
-    return !job.suspended && job.active_deadline_s && job.started_s &&
-           options_.now_wall_s >= *job.started_s + static_cast<double>(*job.active_deadline_s);
-  }
-
   // nullopt: it goes on, or its pods are replaced.
   std::optional<double> gone_by_s_of(TaskIndex t) const {
     if (t >= queue_.tasks_.size()) return other_runs_[t - queue_.tasks_.size()].gone_by_s;
     const QueueTask& task = queue_.tasks_[t];
-    if (task.job ? !replaces_no_pods(*task.job) : task.kind != TaskKind::kPod) return std::nullopt;
+    if (task.job ? !replaces_no_pods(*task.job, options_.now_wall_s) : task.kind != TaskKind::kPod)
+      return std::nullopt;
     std::optional<double> last_s;
     for (const PodPtr& pod : task.bound) {
       if (!pod->gone_by_s) return std::nullopt;

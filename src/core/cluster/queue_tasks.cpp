@@ -570,6 +570,12 @@ std::optional<double> ended_by_s(const ClusterSnapshot& snapshot, const QueueTas
   return first_s;
 }
 
+bool replaces_no_pods(const Job& job, double now_wall_s) {
+  if (job.deleting) return true;
+  return !job.suspended && job.active_deadline_s && job.started_s &&
+         now_wall_s >= *job.started_s + static_cast<double>(*job.active_deadline_s);
+}
+
 FoundTasks find_queue_tasks(const ClusterSnapshot& snapshot,
                             const std::unordered_set<Uid>* held_off, const StopAsked& stop,
                             double now_wall_s) {

@@ -36,6 +36,9 @@ void hold_to_limits(std::vector<QueueTask>& tasks, const QueueRulebook* queues);
 // nullopt: there is none, or it does not wait so.
 std::optional<double> ended_by_s(const ClusterSnapshot& snapshot, const QueueTask& task);
 
+// It is deleted, or its controller has ended it by its time limit.
+bool replaces_no_pods(const Job& job, double now_wall_s);
+
 // Tasks that wait and name no GPU types get those of their queue.
 void prefer_types_of_queues(std::vector<QueueTask>& tasks, const QueueRulebook& queues);
 

@@ -4,20 +4,9 @@
 
 #include "slackline/base/saturating.h"
 #include "slackline/base/text.h"
+#include "slackline/core/cluster/each_pod.h"
 
 namespace slackline::core {
-namespace {
-
-template <class Look>
-void each_pod(const ClusterSnapshot& snapshot, const Look& look) {
-  for (const PodPtr& pod : snapshot.unbound)
-    look(*pod);
-  for (const NodeStatePtr& state : snapshot.nodes)
-    for (const PodPtr& pod : state->pods)
-      look(*pod);
-}
-
-}  // namespace
 
 std::int64_t amount_of(const Resources& pod, std::string_view resource) {
   if (resource == "pods") return pod.pods;

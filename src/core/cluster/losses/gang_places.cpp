@@ -6,6 +6,7 @@
 
 #include "slackline/base/duration.h"
 #include "slackline/base/saturating.h"
+#include "slackline/core/cluster/each_pod.h"
 #include "slackline/core/cluster/ending_pods.h"
 #include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/planning/gpu_types.h"
@@ -16,15 +17,6 @@ namespace {
 
 constexpr double kMadeAgainAfter_s = 10;
 constexpr double kAllComeWithin_s = 30;
-
-template <class Look>
-void each_pod(const ClusterSnapshot& snapshot, const Look& look) {
-  for (const PodPtr& pod : snapshot.unbound)
-    look(*pod);
-  for (const NodeStatePtr& state : snapshot.nodes)
-    for (const PodPtr& pod : state->pods)
-      look(*pod);
-}
 
 // What is there of a gang that carries a plan.
 struct PlannedGang {
@@ -64,26 +56,26 @@ double kept_until_s(const GangPlaces::Place& place) {
 }
 
 // Of gangs without a pod that carries their plan and runs.
-struct Sight {
+struct Remains {
   std::set<Uid> over;  // a pod has succeeded
   std::set<Uid> run;   // without the plan, which was lost
   std::set<Uid> come;  // pods of them wait
 };
 
-Sight look_for(const std::set<Uid>& gone, const ClusterSnapshot& snapshot) {
-  Sight sight;
+Remains look_for(const std::set<Uid>& gone, const ClusterSnapshot& snapshot) {
+  Remains found;
   each_pod(snapshot, [&](const Pod& pod) {
     if (pod.phase == PodPhase::kFailed || pod.deleting) return;
     Uid name = lasting_name(snapshot, nullptr, pod);
     if (!gone.contains(name)) return;
     if (pod.phase == PodPhase::kSucceeded)
-      sight.over.insert(std::move(name));
+      found.over.insert(std::move(name));
     else if (!pod.bound())
-      sight.come.insert(std::move(name));
+      found.come.insert(std::move(name));
     else if (pod.requests.wants_gpus())
-      sight.run.insert(std::move(name));
+      found.run.insert(std::move(name));
   });
-  return sight;
+  return found;
 }
 
 // Its pods come one after the other; all else that keeps it from starting is another matter.
@@ -108,22 +100,22 @@ void GangPlaces::see(const ClusterSnapshot& snapshot, double now_s) {
   for (const auto& [name, place] : places_)
     if (const auto at = planned.find(name); at == planned.end() || at->second.runs == nullptr)
       gone.insert(name);
-  const Sight sight = gone.empty() ? Sight() : look_for(gone, snapshot);
+  const Remains found = gone.empty() ? Remains() : look_for(gone, snapshot);
   for (auto& [name, place] : places_) {
-    if (!gone.contains(name) || sight.run.contains(name)) {
+    if (!gone.contains(name) || found.run.contains(name)) {
       place.gone_s = place.comes_s = std::nullopt;
       continue;
     }
     place.still_held = std::move(planned[name].still_held);
     const bool ends = !place.still_held.empty();
     if (!place.gone_s || ends) place.gone_s = now_s;
-    if (!sight.come.contains(name))
+    if (!found.come.contains(name))
       place.comes_s.reset();
     else if (!place.comes_s || ends)
       place.comes_s = now_s;
   }
   std::erase_if(places_, [&](const auto& entry) {
-    return sight.over.contains(entry.first) || now_s > kept_until_s(entry.second);
+    return found.over.contains(entry.first) || now_s > kept_until_s(entry.second);
   });
 }
 
