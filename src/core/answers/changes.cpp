@@ -8,6 +8,7 @@
 #include "slackline/base/saturating.h"
 #include "slackline/base/text.h"
 #include "slackline/core/answers/refusals.h"
+#include "slackline/core/cluster/quotas.h"
 #include "slackline/model/reason.h"
 
 namespace slackline::core {
@@ -173,7 +174,8 @@ class ChangeFinder {
     if (shortages.empty()) return;
     std::vector<std::string> asks;
     for (const QuotaShortage& shortage : shortages)
-      asks.push_back(format("{} more {} in the ResourceQuota {}", shortage.need - shortage.left,
+      asks.push_back(format("{} more {} in the ResourceQuota {}",
+                            amount_text({shortage.resource, shortage.need - shortage.left}),
                             shortage.resource, shortage.quota));
     const Queue queue = make_queue(with_raised(shortages), queue_options_, menus_);
     if (queue.gave_up()) return;

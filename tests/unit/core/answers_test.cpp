@@ -262,6 +262,16 @@ TEST_F(AnswersTest, AQuotaToAskForIsWhatIsLacking) {
   ASSERT_NE(fewer, nullptr) << "two GPUs are within the quota";
 }
 
+TEST_F(AnswersTest, AQuotaToAskForIsToldInItsUnits) {
+  auto cluster = a_cluster();
+  cluster.with(a_node("n1")).with(a_quota("cpus").limit("cpu", 1000));
+  const auto asked = about("waits", cluster.with(stated("waits", 60).gpus(1).cpus(3).waiting()));
+  const Changes found = changes(*asked);
+  const Change* quota = find(found, ChangeKind::kQuota);
+  ASSERT_NE(quota, nullptr);
+  EXPECT_EQ(quota->what, "2 more cpu in the ResourceQuota cpus");
+}
+
 // Its variants have no pods: "qos-class: prior" was told to start at once.
 TEST_F(AnswersTest, WhoWaitsForItsOwnPodsIsHelpedByNoChange) {
   auto cluster = a_cluster();
