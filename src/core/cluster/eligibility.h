@@ -43,6 +43,7 @@ class Eligibility {
   // Null: nothing.
   NodeCheck left_out_for(const QueueTask& task) const;
   EligibleNodesPtr without(const NodeCheck& left_out, const EligibleNodesPtr& eligible) const;
+  // `shared`: what such pods ask for that may share nodes; null: each is placed by itself.
   const EligibleNodesPtr& of(const Pod& member, const TaskRequest* shared = nullptr);
   EligibleNodesPtr find(const Pod& member) const;
   // Also where several pods of the request share a node.
