@@ -139,11 +139,11 @@ std::optional<Blocker> lacking_gpus(const ExplainQuestion& question) {
   const PlanState& state = question.queue.state();
   const PlacementMenu& menu = *state.tasks()[question.task].menu;
   std::optional<Blocker> least;
-  std::set<PoolIndex> seen;
-  // The smallest shape of each type: it has room first.
+  std::map<PoolIndex, int> fewest;
+  // The smallest shapes of each type: one of them has room first.
   for (const ChoiceIndex index : menu.by_size) {
     const Choice& choice = menu.all[index];
-    if (!seen.insert(choice.pool).second) continue;
+    if (choice.gpus > fewest.try_emplace(choice.pool, choice.gpus).first->second) continue;
     Blocker blocker = blocker_of(question, choice);
     if (*blocker.have >= *blocker.need) return std::nullopt;
     if (!least || (blocker.p50_s && (!least->p50_s || *blocker.p50_s < *least->p50_s)))

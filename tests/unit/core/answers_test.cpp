@@ -204,6 +204,16 @@ TEST_F(AnswersTest, WhatNoNodeHasEnoughOfIsNamed) {
             "2 pods on one node ask for 18 cpu, and no node that it may use has more than 16");
 }
 
+TEST_F(AnswersTest, NoGpusLackWhereOneOfItsPlacementsHasRoom) {
+  auto cluster = a_cluster();
+  for (const char* node : {"n1", "n2"})
+    cluster.with(a_node(node).of("A100", 4).cpus(16));
+  const auto asked =
+      about("wide", cluster.with(stated("wide", 10).of(4).gang().gpus(1).cpus(5).waiting()));
+  EXPECT_EQ(reasons(explain(asked->question, reason::kStartsNow)),
+            std::vector<std::string>{"StartsNow"});
+}
+
 TEST_F(AnswersTest, EveryKindOfChangeThatHelpsIsFound) {
   auto cluster = a_cluster();
   cluster.with(a_node("full").of("A100", 4))
