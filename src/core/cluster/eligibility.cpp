@@ -64,7 +64,7 @@ const EligibleNodesPtr& Eligibility::of(const Pod& member, const TaskRequest* sh
   if (shared != nullptr)
     key += format("|n {}x{} {}", shared->pods, shared->gpus, shared->spread.most.value_or(0));
   const auto [at, first] = known_.try_emplace(std::move(key));
-  if (first) at->second = shared != nullptr ? find(member, *shared) : find(member);
+  if (first) at->second = find(member, shared);
   return at->second;
 }
 
@@ -159,18 +159,8 @@ std::vector<NodeSet> Eligibility::usable(const Pod& member, std::int64_t pods) c
   return usable;
 }
 
-EligibleNodesPtr Eligibility::find(const Pod& member) const {
-  auto eligible = std::make_shared<EligibleNodes>();
-  eligible->by_pool = usable(member, 1);
-  for (PoolIndex p = 0; p < pools_.size(); ++p)
-    if (eligible->by_pool[p].size() != pools_[p].nodes.size()) return eligible;
-  return nullptr;
-}
-
-EligibleNodesPtr Eligibility::find(const Pod& member, const TaskRequest& shared) const {
-  const EligibleNodesPtr of_one = find(member);
-  auto eligible = std::make_shared<EligibleNodes>();
-  eligible->by_pool = of_one != nullptr ? of_one->by_pool : usable(member, 1);
+void Eligibility::add_several(const Pod& member, const TaskRequest& shared,
+                              EligibleNodes& eligible) const {
   int gpus_on_node = 0;
   for (const QueuePool& pool : pools_)
     gpus_on_node = std::max(gpus_on_node, pool.pool.gpus_per_node);
@@ -180,10 +170,19 @@ EligibleNodesPtr Eligibility::find(const Pod& member, const TaskRequest& shared)
   for (std::int64_t pods = 2; pods <= most; ++pods) {
     if (shared.pods % pods != 0) continue;
     std::vector<NodeSet> rows = usable(member, pods);
-    if (rows != eligible->by_pool)
-      eligible->of_several.emplace(static_cast<int>(pods * shared.gpus), std::move(rows));
+    if (rows != eligible.by_pool)
+      eligible.of_several.emplace(static_cast<int>(pods * shared.gpus), std::move(rows));
   }
-  return eligible->of_several.empty() ? of_one : EligibleNodesPtr(std::move(eligible));
+}
+
+EligibleNodesPtr Eligibility::find(const Pod& member, const TaskRequest* shared) const {
+  auto eligible = std::make_shared<EligibleNodes>();
+  eligible->by_pool = usable(member, 1);
+  if (shared != nullptr) add_several(member, *shared, *eligible);
+  if (!eligible->of_several.empty()) return eligible;
+  for (PoolIndex p = 0; p < pools_.size(); ++p)
+    if (eligible->by_pool[p].size() != pools_[p].nodes.size()) return eligible;
+  return nullptr;
 }
 
 }  // namespace slackline::core

@@ -45,9 +45,9 @@ class Eligibility {
   EligibleNodesPtr without(const NodeCheck& left_out, const EligibleNodesPtr& eligible) const;
   // `shared`: what such pods ask for that may share nodes; null: each is placed by itself.
   const EligibleNodesPtr& of(const Pod& member, const TaskRequest* shared = nullptr);
-  EligibleNodesPtr find(const Pod& member) const;
-  // Also where several pods of the request share a node.
-  EligibleNodesPtr find(const Pod& member, const TaskRequest& shared) const;
+  EligibleNodesPtr find(const Pod& member, const TaskRequest* shared) const;
+  // Where several pods of the request share a node.
+  void add_several(const Pod& member, const TaskRequest& shared, EligibleNodes& eligible) const;
   std::vector<NodeSet> usable(const Pod& member, std::int64_t pods) const;
 
   const ClusterSnapshot& snapshot_;
