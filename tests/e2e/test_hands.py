@@ -5,7 +5,7 @@ import time
 import unittest
 
 from support.installation import wait_leading
-from support.objects import DURATION, TEAM, bound_and_live, gpu_job, gpu_pod, node_of
+from support.objects import DURATION, MANAGED, TEAM, bound_and_live, gpu_job, gpu_pod, node_of
 from support.queued_case import QueuedCase
 
 GPUS = 2
@@ -186,6 +186,26 @@ class HandsTest(QueuedCase):
         self.assertIs(self.job("ghost")["spec"]["suspend"], True, "it is never released")
         self.patch("ghost", {"metadata": {"finalizers": None}})
 
+    def test_a_job_in_a_namespace_that_is_being_deleted_is_never_released(self):
+        self.cluster.add_namespace("leaves", MANAGED)
+        self.fill()
+        ghost = job("ghost", "15m")
+        ghost["metadata"]["namespace"] = "leaves"
+        # Nothing is made in the namespace any more, and its Jobs stay until its pods are gone.
+        lasts = gpu_pod("lasts", 0, "leaves")
+        lasts["metadata"]["finalizers"] = ["example.com/hook"]
+        self.apply(ghost, job("next", "40m"), lasts)
+        self.wait_reason("ghost", "WaitsItsTurn")
+        self.cluster.kubectl("delete", "namespace", "leaves", "--wait=false")
+        self.cluster.wait(lambda: "ghost" not in self.rows(), 20, "it to leave the queue")
+        ghost = self.cluster.get("job", "leaves", "ghost")
+        self.assertIs(ghost["spec"]["suspend"], True, "it is there, and is not released")
+        self.assertNotIn("deletionTimestamp", ghost["metadata"])
+        self.free()
+        self.wait_bound("next")
+        path = f"{self.cluster.collection('pod', 'leaves')}/lasts"
+        self.assertEqual(self.cluster.request("PATCH", path, {"metadata": {"finalizers": None}})[0], 200)
+
     def test_a_job_deleted_while_it_runs_is_in_the_history(self):
         self.apply(job("cut", "1h"))
         self.wait_bound("cut")
@@ -229,6 +249,25 @@ class HandsTest(QueuedCase):
         for name in ("apart", "ports"):
             pods = self.cluster.wait_bound(name, 2, 20, TEAM)
             self.assertEqual(len({node_of(pod) for pod in pods}), 2, name)
+
+    # ---- whose image is not there --------------------------------------------------------------
+
+    def test_who_has_its_gpus_and_cannot_start_says_so_until_it_does(self):
+        stuck = job("stuck", "8h", pods=2)
+        notes = stuck["spec"]["template"]["metadata"]["annotations"]
+        notes["sim.slackline.dev/no-image"] = "true"
+        self.apply(stuck)
+        self.cluster.wait_bound("stuck", 2, 30, TEAM)
+        self.wait_reason("stuck", "PodsNotStarting")
+        self.assertEqual(self.rows()["stuck"]["state"], "running")
+        why = json.loads(self.daemon.get(f"/v1/tasks/{TEAM}/stuck/explain")[1])
+        [blocker] = why["blockers"]
+        self.assertRegex(
+            blocker["detail"], r'^stuck-0-\w+ on k80-\d: ImagePullBackOff: Back-off pulling image "busybox'
+        )
+        for pod in self.pods("stuck"):
+            self.cluster.kubectl("-n", TEAM, "annotate", "pod", pod["metadata"]["name"], "sim.slackline.dev/no-image-")
+        self.cluster.wait(lambda: "reason" not in self.rows()["stuck"], 20, "it to run")
 
     # ---- whose time is limited -----------------------------------------------------------------
 

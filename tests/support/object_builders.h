@@ -34,9 +34,11 @@ inline void add_label(Labels& labels, std::string key, std::string value) {
 }
 
 inline std::shared_ptr<const PlanNote> a_plan(const std::string& id, Placement shape,
-                                              const std::vector<std::string>& nodes) {
+                                              const std::vector<std::string>& nodes,
+                                              std::optional<double> predicted_s = {}) {
   PlanNote plan;
   plan.id = id;
+  plan.predicted_s = predicted_s;
   plan.shape = shape;
   for (const std::string& node : nodes)
     plan.nodes.emplace_back(node);
@@ -114,6 +116,9 @@ class PodBuilder {
   PodBuilder& deleting() { return pod_.deleting = true, *this; }
   PodBuilder& gone_by(double epoch_s) { return pod_.gone_by_s = epoch_s, deleting(); }
   PodBuilder& phase(PodPhase phase) { return pod_.phase = phase, *this; }
+  PodBuilder& not_starting(const std::string& why) {
+    return pod_.not_starting = why, phase(PodPhase::kPending);
+  }
   PodBuilder& created(double epoch_s) { return pod_.created_s = epoch_s, *this; }
   PodBuilder& started(double epoch_s) { return pod_.started_s = epoch_s, *this; }
   PodBuilder& label(const std::string& key, const std::string& value) {
@@ -236,9 +241,10 @@ class JobBuilder {
     job_.owner = OwnerRef{kind, name, Uid(kind + ":" + job_.key.ns + "/" + name)};
     return *this;
   }
-  JobBuilder& planned(const std::vector<std::string>& nodes, const std::string& id = "plan-1") {
+  JobBuilder& planned(const std::vector<std::string>& nodes, const std::string& id = "plan-1",
+                      std::optional<double> predicted_s = {}) {
     const auto gpus = static_cast<int>(job_.pod_requests.gpu_total());
-    job_.plan = a_plan(id, {static_cast<int>(nodes.size()), std::max(gpus, 1)}, nodes);
+    job_.plan = a_plan(id, {static_cast<int>(nodes.size()), std::max(gpus, 1)}, nodes, predicted_s);
     return *this;
   }
   TaskIntent& intent() { return intent_; }

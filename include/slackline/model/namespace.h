@@ -16,6 +16,7 @@ struct Namespace {
   Uid uid;
   ObjectKey key;                       // the name alone
   bool managed = false;                // label slackline.dev/managed=true
+  bool deleting = false;               // deletionTimestamp is set: nothing is made in it any more
   double managed_since_s = 0;          // as seen here, epoch seconds; 0: since before that
   std::optional<ResizeMode> resize{};  // annotation slackline.dev/resize
   NamespaceAdmission pods{};           // as its annotations and labels say

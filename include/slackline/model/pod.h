@@ -117,6 +117,7 @@ struct Pod {
   std::optional<double> started_s;             // status.startTime
   std::optional<double> ended_s{};  // when the last of its containers ended; of a terminal pod
   bool restarted = false;           // one of its containers has been restarted
+  std::string not_starting{};       // bound and Pending: what keeps a container from starting
   bool out_of_memory = false;       // one of its containers was OOMKilled
   bool gpu_out_of_memory = false;   // one failed, and its termination message says so
   std::string image_digest{};       // "sha256:...", of the image that it runs; empty = not known

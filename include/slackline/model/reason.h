@@ -12,7 +12,7 @@ namespace slackline {
 namespace reason {
 
 // Why it waits. From NodesLost on: the task was released once, came back, and backs off; with
-// ReplacementWaits it still has its plan.
+// ReplacementWaits and PodsNotStarting it still has its plan.
 inline constexpr std::string_view kNotManaged = "NotManaged";
 inline constexpr std::string_view kWaitsItsTurn = "WaitsItsTurn";
 inline constexpr std::string_view kGpuTypeAbsent = "GpuTypeAbsent";
@@ -38,6 +38,7 @@ inline constexpr std::string_view kNotBound = "NotBound";
 inline constexpr std::string_view kPodsRejected = "PodsRejected";
 inline constexpr std::string_view kNotReplaced = "NotReplaced";
 inline constexpr std::string_view kReplacementWaits = "ReplacementWaits";
+inline constexpr std::string_view kPodsNotStarting = "PodsNotStarting";
 inline constexpr std::string_view kPodsEnding = "PodsEnding";
 inline constexpr std::string_view kCalibrationWaits = "CalibrationWaits";
 // What happened.
@@ -90,7 +91,7 @@ struct ReasonFact {
   std::string_view meaning;  // a clause for people, without a full stop
 };
 
-inline constexpr std::array<ReasonFact, 63> kReasons = {{
+inline constexpr std::array<ReasonFact, 64> kReasons = {{
     {reason::kWaitsItsTurn, ReasonUse::kWaits, "the GPUs it accepts go to others first"},
     {reason::kGpuTypeAbsent, ReasonUse::kWaits, "no usable node has a GPU of a type it accepts"},
     {reason::kNoNodeFits, ReasonUse::kWaits, "no usable node could take its pods, even empty"},
@@ -131,6 +132,8 @@ inline constexpr std::array<ReasonFact, 63> kReasons = {{
      "a pod of it was lost while it ran, and its replacement found no place within ten minutes"},
     {reason::kReplacementWaits, ReasonUse::kWaits,
      "a pod of it was lost while it ran, and its replacement waits for room, ten minutes at most"},
+    {reason::kPodsNotStarting, ReasonUse::kWaits,
+     "its pods are on their nodes, and a container of one of them cannot start"},
     {reason::kPodsEnding, ReasonUse::kWaits, "it was stopped, and its pods have not ended yet"},
     {reason::kCalibrationWaits, ReasonUse::kWaits,
      "it only measures how fast its model trains, and waits until no other task does"},

@@ -46,15 +46,17 @@ void take_off(Pod& pod) {
 }  // namespace
 
 bool Belief::put(const Namespace& ns) {
-  const bool before = counts(ns.key.name);
-  namespaces_[ns.key.name] = ns.managed;
-  return before != counts(ns.key.name);
+  const std::string& name = ns.key.name;
+  const bool before = counts(name);
+  namespaces_[name] = ns.managed;
+  const bool ending = ns.deleting ? ending_.insert(name).second : ending_.erase(name) > 0;
+  return ending || before != counts(name);
 }
 
 bool Belief::forget_namespace(const std::string& name) {
   const bool before = counts(name);
   namespaces_.erase(name);
-  return before != counts(name);
+  return ending_.erase(name) > 0 || before != counts(name);
 }
 
 bool Belief::counts(const std::string& ns) const {
@@ -115,8 +117,10 @@ JobPtr Belief::judge(const JobPtr& seen, std::vector<DoubtedPlan>& doubted) {
   const bool stops_count = seen->preemptions == nullptr || counts(*seen, *seen->preemptions);
   const bool as_it_is = ours ? proven && plan == seen->plan && intent == seen->intent && stops_count
                              : !has_keys_of_ours(*seen);
-  if (as_it_is && rank == seen->priority) return seen;
+  const bool deleting = seen->deleting || ending_.contains(seen->key.ns);
+  if (as_it_is && rank == seen->priority && deleting == seen->deleting) return seen;
   auto job = std::make_shared<Job>(*seen);
+  job->deleting = deleting;
   job->priority = rank;
   job->plan = std::move(plan);
   job->plan_doubt = doubt;

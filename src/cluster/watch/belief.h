@@ -23,7 +23,8 @@
 // object that shows its nonce; without it the class is normal and the queue the namespace's. The
 // pods of a Job have what their Job has.
 //
-// The rank of a Job is that of its PriorityClass.
+// The rank of a Job is that of its PriorityClass. A Job in a namespace that is being deleted counts
+// as one that is: its controller can make no more pods.
 //
 // Nothing counts on what asks for a resource that a DeviceClass serves and no node lists:
 // kube-scheduler alone knows the devices.
@@ -35,6 +36,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -63,7 +65,7 @@ class Belief {
 
   bool proves() const { return mac_ != nullptr; }
 
-  // True if it changes which keys count: its objects must be judged again.
+  // True if it changes what counts of its objects: they must be judged again.
   bool put(const Namespace& ns);
   bool forget_namespace(const std::string& name);
   bool counts(const Job& job) const { return counts(job.key.ns, job.pod_requests); }
@@ -122,6 +124,7 @@ class Belief {
   const MessageAuthenticator* const mac_;
   const bool everywhere_;
   std::map<std::string, bool> namespaces_;  // whether they carry the label
+  std::set<std::string> ending_;            // namespaces that are being deleted
   std::map<std::string, std::int32_t> ranks_;
   std::map<std::string, std::int32_t> default_ranks_;  // by class; the highest counts
   ServedByDevices served_by_devices_;

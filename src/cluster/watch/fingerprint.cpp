@@ -68,7 +68,7 @@ std::uint64_t fingerprint_of(const ResourceQuota& quota) {
 }
 
 std::uint64_t fingerprint_of(const Namespace& ns) {
-  return fingerprint(format("{}|{}|{}{}/{}/{}/{}", ns.uid.str(), ns.managed,
+  return fingerprint(format("{}|{}|{}|{}{}/{}/{}/{}", ns.uid.str(), ns.managed, ns.deleting,
                             ns.resize ? to_string(*ns.resize) : std::string_view(),
                             text_of(ns.pods.node_selector), text_of(ns.pods.tolerations),
                             text_of(ns.pods.allowed_tolerations), ns.pods.pod_security));

@@ -11,6 +11,7 @@
 #include "slackline/base/duration.h"
 #include "slackline/base/saturating.h"
 #include "slackline/core/answers/refusals.h"
+#include "slackline/core/cluster/as_planned.h"
 #include "slackline/core/cluster/predicates.h"
 #include "slackline/core/cluster/queue_shares.h"
 #include "slackline/core/cluster/resizing.h"
@@ -102,6 +103,8 @@ class RowMaker {
       row.gpus = std::int64_t{task.plan->shape.d_node} * task.plan->shape.d_gpn;
       if (core::awaits_replacements(task.job.get(), task.bound.size(), task.pods))
         row.reason = reason::kReplacementWaits;
+      else if (core::pod_not_starting(task) != nullptr)
+        row.reason = reason::kPodsNotStarting;
     } else {
       row.reason = reason_of(index, refused_s.has_value());
     }
@@ -260,8 +263,12 @@ class RowMaker {
     }
     const core::Forecast* forecast = book_.find(name_of(task));
     if (forecast == nullptr) {
-      const bool in_play = queue_.state().progress(index).phase == core::TaskPhase::kWaiting;
-      if (in_play) row.forecast = reason::kNotInBook;
+      const core::TaskPhase phase = queue_.state().progress(index).phase;
+      if (phase == core::TaskPhase::kWaiting) row.forecast = reason::kNotInBook;
+      if (phase == core::TaskPhase::kFuture && row.state == TaskState::kRunning) {
+        row.start_s = core::started_s(task);
+        row.finish_s = core::end_as_planned(task, sight_.now_s);
+      }
       return;
     }
     row.start_s = within_horizon(forecast->start_s.p50());

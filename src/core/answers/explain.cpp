@@ -7,6 +7,7 @@
 #include "slackline/base/saturating.h"
 #include "slackline/base/text.h"
 #include "slackline/core/answers/refusals.h"
+#include "slackline/core/cluster/as_planned.h"
 #include "slackline/core/cluster/depends.h"
 #include "slackline/core/cluster/predicates.h"
 #include "slackline/core/cluster/queue_shares.h"
@@ -31,7 +32,8 @@ constexpr std::array kOrder = {
     reason::kNotKnownHere,      reason::kPreemptionBudgetSpent,
     reason::kNodesLost,         reason::kNotBound,
     reason::kPodsRejected,      reason::kNotReplaced,
-    reason::kPodsEnding,        reason::kWaitingForPreempted,
+    reason::kPodsNotStarting,   reason::kPodsEnding,
+    reason::kWaitingForPreempted,
     reason::kWaitsItsTurn,
 };
 
@@ -46,6 +48,11 @@ class Explainer {
       : question_(question), task_(question.queue.task(question.task)) {}
 
   std::vector<Blocker> explain(std::string_view first) {
+    if (const Pod* pod = pod_not_starting(task_); pod != nullptr && task_.plan) {
+      note(reason::kPodsNotStarting,
+           format("{} on {}: {}", pod->key.name, pod->node.str(), pod->not_starting));
+      return std::move(blockers_);
+    }
     add_dependencies();
     add_quotas();
     const auto refusals = blocking_refusals(question_);

@@ -122,7 +122,7 @@ Blocker blocker_of(const ExplainQuestion& question, const Choice& choice) {
     if (have >= choice.gpus || blocker.relief.size() >= kMostReliefs) break;
     room.leave(ending.run);
     p90_s = std::max(p90_s, ending.p90_s);
-    blocker.relief.push_back({ending.run < queue.size() ? queue.task(ending.run).key : ObjectKey{},
+    blocker.relief.push_back({queue.key_of_run(ending.run),
                               queue.state().running_choice(ending.run).gpus, ending.p50_s,
                               ending.p90_s});
     have = room.gpus();

@@ -32,23 +32,29 @@ class Finder {
       for (PoolNode node = 0; node < pools_[pool].nodes.size(); ++node) {
         if (is_asked(options_.stop)) return std::move(runs_);
         for (const PodPtr& pod : snapshot_.node(pools_[pool].nodes[node]).pods)
-          add(*pod, pool, node);
+          add(pod, pool, node);
       }
     return std::move(runs_);
   }
 
  private:
-  void add(const Pod& pod, PoolIndex pool, PoolNode node) {
+  void add(const PodPtr& of_node, PoolIndex pool, PoolNode node) {
+    const Pod& pod = *of_node;
     const Pool& of = pools_[pool].pool;
-    if (pod.terminal() || is_planned(pod) || ending_.contains(pod) ||
+    if (pod.terminal() || ending_.contains(pod) ||
         primary_gpu_resource(pod.requests) != of.resource)
       return;
-    const int gpus = countable_gpus(pod.requests.gpu_count(of.resource));
-    if (gpus > of.gpus_per_node) return;
+    // More than any node has now: some of its GPUs have failed, and no plan of today is like its
+    // own.
+    const int held = countable_gpus(pod.requests.gpu_count(of.resource));
+    const int gpus = std::min(held, of.gpus_per_node);
+    if (gpus == held && is_planned(pod)) return;
     OtherRun run;
-    run.pod = pod.uid;
+    run.pod = of_node;
     run.node = node;
-    run.started_s = std::min(pod.started_s.value_or(options_.now_wall_s), options_.now_wall_s);
+    run.started_s = options_.now_wall_s;
+    if (pod.not_starting.empty() && pod.started_s)
+      run.started_s = std::min(*pod.started_s, options_.now_wall_s);
     Length length = length_of(pod, of, gpus);
     const Job* job = owning_job(snapshot_, pod);
     if (job != nullptr && job->progress && job->progress->at_s >= run.started_s)

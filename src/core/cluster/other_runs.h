@@ -19,7 +19,7 @@
 namespace slackline::core {
 
 struct OtherRun {
-  Uid pod;
+  PodPtr pod;
   PoolNode node = 0;
   double started_s = 0;                        // epoch
   Estimate estimate;                           // of the whole run; with its pool and GPUs

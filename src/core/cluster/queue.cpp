@@ -80,10 +80,6 @@ const GangPlaces& gang_places_of(const QueueOptions& options) {
   return options.gang_places == nullptr ? kNone : *options.gang_places;
 }
 
-double started_s(const QueueTask& task, double now_s) {
-  return (task.job ? task.job->started_s : task.member->started_s).value_or(now_s);
-}
-
 }  // namespace
 
 bool runs_whole(const QueueTask& task) {
@@ -97,15 +93,10 @@ std::vector<PodPtr> Queue::bound_pods(const std::vector<TaskIndex>& tasks) const
   return pods;
 }
 
-bool is_asker(const StopNotice& notice, const QueueTask& task) {
-  return notice.asker == task.key && notice.asker_uid == task.uid;
-}
-
-std::optional<StopNotice> notice_of(const std::vector<PodPtr>& pods) {
-  std::optional<StopNotice> latest;
-  for (const PodPtr& pod : pods)
-    if (pod->notice && (!latest || latest->at_s < pod->notice->at_s)) latest = *pod->notice;
-  return latest;
+ObjectKey Queue::key_of_run(TaskIndex run) const {
+  if (run < tasks_.size()) return tasks_[run].key;
+  const Pod& pod = *others_[run - tasks_.size()];
+  return pod.owner && pod.owner->kind == "Job" ? ObjectKey{pod.key.ns, pod.owner->name} : pod.key;
 }
 
 class QueueMaker {
@@ -241,7 +232,7 @@ class QueueMaker {
       if (task.plan) describe_notice(task, described);
       if (task.plan && options_.near_ends != nullptr)
         described.near_end_since_s =
-            options_.near_ends->since_s(task.uid, started_s(task, options_.now_wall_s));
+            options_.near_ends->since_s(task.uid, started_s(task).value_or(options_.now_wall_s));
       described.queue = number_of(task.account);
       const bool has_place = task.plan || kept_place(task) != nullptr ||
                              gang_places_.kept_for(snapshot_, task) != nullptr;
@@ -261,8 +252,10 @@ class QueueMaker {
         scale_up(static_cast<TaskIndex>(tasks.size()));
       tasks.push_back(std::move(described));
     }
-    for (const OtherRun& run : other_runs_)
+    for (const OtherRun& run : other_runs_) {
       tasks.push_back(described_run(run, static_cast<std::int64_t>(tasks.size())));
+      queue_.others_.push_back(run.pod);
+    }
     queue_.table_ = std::make_unique<TaskTable>(std::move(tasks));
   }
 
@@ -395,7 +388,7 @@ class QueueMaker {
           of_queue.insert(pod->uid);
     for (const OtherRun& run : other_runs_) {
       runs_.emplace_back();
-      if (of_queue.contains(run.pod)) continue;
+      if (of_queue.contains(run.pod->uid)) continue;
       runs_.back() = PlannedRun{0, {run.node}};
       if (!run.known) ++queue_.runs_of_unknown_length_;
     }
@@ -508,8 +501,8 @@ class QueueMaker {
       if (!runs_[t]) continue;
       const QueueTask& task = queue_.tasks_[t];
       if (!task.plan) queue_.going_on_.push_back(t);
-      started.emplace_back(task.plan ? started_s(task, options_.now_wall_s) : options_.now_wall_s,
-                           t);
+      const auto since_s = task.plan ? started_s(task) : std::nullopt;
+      started.emplace_back(since_s.value_or(options_.now_wall_s), t);
     }
     let_arrive(/*stopped_before=*/true);
     let_arrive(/*stopped_before=*/false);
@@ -527,7 +520,7 @@ class QueueMaker {
       }
       const double work_s = queue_.state_.choice(t, run.choice).work_s;
       if (const ProgressNote* told = told_of(t)) believe_progress(*told, work_s, run);
-      if (const auto end_s = sure_end_s_of(t, run))
+      if (const auto end_s = believed_end_s_of(t, run))
         believe_end(*end_s, options_.now_wall_s, work_s, run);
       queue_.state_.start(t, std::move(run));
     }
@@ -540,14 +533,17 @@ class QueueMaker {
     return task.plan && task.job ? task.job->progress.get() : nullptr;
   }
 
-  // nullopt: it may go on beyond what is predicted.
-  std::optional<double> sure_end_s_of(TaskIndex t, const Run& run) const {
+  // nullopt: as its length says, or later. Nothing is done of what has not begun.
+  std::optional<double> believed_end_s_of(TaskIndex t, const Run& run) const {
     if (const auto gone_by_s = gone_by_s_of(t)) return gone_by_s;
-    const Job* job = t < queue_.tasks_.size() ? queue_.tasks_[t].job.get() : nullptr;
-    if (job == nullptr || job->suspended || !job->started_s || !job->run_limit_s())
-      return std::nullopt;
+    if (t >= queue_.tasks_.size()) return std::nullopt;
+    std::optional<double> end_s;
+    if (pod_not_starting(queue_.tasks_[t]) != nullptr)
+      end_s = options_.now_wall_s + run.predicted_end_s - run.started_s;
+    const Job* job = queue_.tasks_[t].job.get();
+    if (job == nullptr || job->suspended || !job->started_s || !job->run_limit_s()) return end_s;
     const double limit_s = *job->started_s + static_cast<double>(*job->run_limit_s());
-    return limit_s < run.predicted_end_s ? std::optional(limit_s) : std::nullopt;
+    return limit_s < end_s.value_or(run.predicted_end_s) ? limit_s : end_s;
   }
 
   // nullopt: it goes on, or its pods are replaced.

@@ -576,6 +576,17 @@ bool replaces_no_pods(const Job& job, double now_wall_s) {
          now_wall_s >= *job.started_s + static_cast<double>(*job.active_deadline_s);
 }
 
+bool is_asker(const StopNotice& notice, const QueueTask& task) {
+  return notice.asker == task.key && notice.asker_uid == task.uid;
+}
+
+std::optional<StopNotice> notice_of(const std::vector<PodPtr>& pods) {
+  std::optional<StopNotice> latest;
+  for (const PodPtr& pod : pods)
+    if (pod->notice && (!latest || latest->at_s < pod->notice->at_s)) latest = *pod->notice;
+  return latest;
+}
+
 FoundTasks find_queue_tasks(const ClusterSnapshot& snapshot,
                             const std::unordered_set<Uid>* held_off, const StopAsked& stop,
                             double now_wall_s) {

@@ -115,6 +115,20 @@ bool restarted(JsonView container_statuses) {
   return false;
 }
 
+// "ImagePullBackOff: Back-off pulling image ..."; empty: nothing is in its way.
+std::string why_not_starting(JsonView status) {
+  for (const std::string_view kind : {"initContainerStatuses", "containerStatuses"})
+    for (const JsonView container : status[kind].items()) {
+      const JsonView waiting = container["state"]["waiting"];
+      const std::string_view reason = waiting["reason"].text();
+      if (reason.empty() || reason == "ContainerCreating" || reason == "PodInitializing") continue;
+      const std::string_view message = waiting["message"].text();
+      return printable(message.empty() ? std::string(reason) : format("{}: {}", reason, message),
+                       kLongestVerdict);
+    }
+  return {};
+}
+
 // Ended by its memory limit, now or before it was restarted.
 bool out_of_memory(JsonView container_statuses) {
   for (const JsonView container : container_statuses.items())
@@ -377,6 +391,7 @@ Pod read_pod(JsonView json, const GpuCatalog& catalog) {
     pod.constraints = read_constraints(json, pod.key.ns);
     pod.device_slots = device_slots_of(metadata["annotations"]);
     const JsonView containers = status["containerStatuses"];
+    if (pod.bound() && pod.phase == PodPhase::kPending) pod.not_starting = why_not_starting(status);
     pod.out_of_memory = out_of_memory(containers);
     pod.gpu_out_of_memory = gpu_out_of_memory(containers);
     pod.image_digest = digest_of_container(containers, main_container_of(spec, catalog));
@@ -493,6 +508,7 @@ Namespace read_namespace(JsonView json) {
   ns.uid = read_uid(metadata);
   ns.key = read_key(metadata);
   ns.managed = metadata["labels"][kManagedLabel].text() == "true";
+  ns.deleting = metadata["deletionTimestamp"].present();
   ns.resize = resize_mode_named(metadata["annotations"][contract::kResize].text());
   ns.pods = read_namespace_admission(metadata);
   return ns;

@@ -127,6 +127,7 @@ constexpr std::string_view kObjectFields[] = {"affinity",
                                               "ephemeral",
                                               "given",
                                               "goesOn",
+                                              "initContainerStatuses",
                                               "initContainers",
                                               "labelSelector",
                                               "matchExpressions",
@@ -159,7 +160,8 @@ constexpr std::string_view kObjectFields[] = {"affinity",
                                               "tolerations",
                                               "topologySpreadConstraints",
                                               "uncountedTerminatedPods",
-                                              "volumes"};
+                                              "volumes",
+                                              "waiting"};
 constexpr std::string_view kNameFields[] = {
     "by",           "claimName",         "generateName", "id",
     "image",        "imageID",           "name",         "namespace",

@@ -144,7 +144,7 @@ const Columns<ReliefView>& columns<ReliefView>() {
       {
           C(
               "task", [](const ReliefView& view) { return if_any(view.task); },
-              "NAMESPACE/NAME; absent: one that Slackline does not plan, or that you may not view"),
+              "NAMESPACE/NAME, be it planned or not; absent: one that you may not view"),
           C("gpus", &ReliefView::gpus),
           C("ends", [](const ReliefView& view) { return if_known(view.ends); }),
       }};

@@ -301,6 +301,25 @@ TEST_F(BeliefTest, WhatOnlyDevicesCouldServeIsGivenUpUntilANodeListsIt) {
   EXPECT_TRUE(cache_.publish()->given_up_jobs.empty());
 }
 
+TEST_F(BeliefTest, AJobInANamespaceThatIsBeingDeletedCountsAsDeletedItself) {
+  cache_.upsert(a_job("waits").gpus(4).waiting().build());
+  EXPECT_FALSE(job().deleting);
+  Namespace ending = a_namespace("default");
+  ending.deleting = true;
+  cache_.upsert(ending);
+  EXPECT_TRUE(job().deleting);
+  EXPECT_TRUE(job().suspended_by_us) << "its keys count as before";
+  cache_.upsert(a_job("late").gpus(4).waiting().build());
+  EXPECT_TRUE(job(0).deleting);
+  cache_.upsert(a_job("playground/waits").gpus(4).suspended().build());
+  EXPECT_FALSE(job(2).deleting) << "another namespace";
+  // Deleted and made anew while the watch was down.
+  cache_.begin_relist(KubeKind::kNamespace);
+  cache_.upsert(a_namespace("default"));
+  cache_.finish_relist(KubeKind::kNamespace);
+  EXPECT_FALSE(job(0).deleting);
+}
+
 TEST_F(BeliefTest, ANamespaceThatIsGoneCountsNoMore) {
   cache_.upsert(released("train"));
   cache_.remove(a_namespace("default"));

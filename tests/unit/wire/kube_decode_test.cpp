@@ -604,6 +604,28 @@ TEST(KubeDecode, APodTellsItsImagesDigestAndWhetherItRanOutOfMemory) {
   EXPECT_FALSE(pod(R"({"name":"main","state":{"terminated":{"reason":"Error"}}})").out_of_memory);
 }
 
+TEST(KubeDecode, APodTellsWhatKeepsItsContainerFromStarting) {
+  const auto pod = [](const std::string& phase, const std::string& statuses) {
+    return decoded<Pod>(KubeKind::kPod,
+                        R"({"metadata":{"name":"p","namespace":"ml"},"spec":{"nodeName":"n1",
+      "containers":[{"name":"main","resources":{"limits":{"nvidia.com/gpu":"1"}}}]},
+      "status":{"phase":")" +
+                            phase + "\"," + statuses + "}}")
+        .not_starting;
+  };
+  const std::string pulls = R"("containerStatuses":[{"name":"proxy","state":{"running":{}}},
+    {"name":"main","state":{"waiting":{"reason":"ImagePullBackOff","message":"Back-off"}}}])";
+  EXPECT_EQ(pod("Pending", pulls), "ImagePullBackOff: Back-off");
+  EXPECT_EQ(pod("Running", pulls), "") << "a part of it works";
+  EXPECT_EQ(pod("Pending", R"("containerStatuses":[
+    {"state":{"waiting":{"reason":"ContainerCreating"}}}])"),
+            "");
+  EXPECT_EQ(pod("Pending", R"("initContainerStatuses":[
+    {"state":{"waiting":{"reason":"CrashLoopBackOff"}}}],
+    "containerStatuses":[{"state":{"waiting":{"reason":"PodInitializing"}}}])"),
+            "CrashLoopBackOff");
+}
+
 TEST(KubeDecode, APodTellsThatItsGpuWasFullWhereItsMessageDoes) {
   const auto pod = [](const std::string& state) {
     return decoded<Pod>(KubeKind::kPod,

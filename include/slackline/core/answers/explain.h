@@ -21,7 +21,7 @@ namespace slackline::core {
 
 // A run that ends, and the GPUs that it leaves to the task.
 struct Relief {
-  ObjectKey task;  // empty: pods that Slackline does not plan
+  ObjectKey task;  // a Job or a pod, where Slackline has not planned it
   std::int64_t gpus = 0;
   double p50_s = 0;
   double p90_s = 0;

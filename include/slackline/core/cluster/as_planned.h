@@ -30,6 +30,11 @@ bool has_planned_pods(const QueueTask& task);
 // As runs_whole, whether it has more pods or not.
 bool runs_as_planned(const QueueTask& task);
 
+// Since when it runs, as its Job or its pod says; epoch seconds.
+std::optional<double> started_s(const QueueTask& task);
+// Whose container cannot start, of its pods that are on their nodes; null: none.
+const Pod* pod_not_starting(const QueueTask& task);
+
 // The menu of a run in terms of its plan: with the placement that it holds, and as long as planned.
 // nullopt: it is what `written` says, the menu of what is asked for now.
 std::optional<TaskMenu> menu_as_planned(const QueueTask& task, const TaskMenu& written,

@@ -170,6 +170,8 @@ class Queue {
   const std::vector<std::string>& queue_names() const { return queue_names_; }
   // Pods of others whose run time is unknown; 0 without `foresee`.
   std::size_t runs_of_unknown_length() const { return runs_of_unknown_length_; }
+  // Whose run of the state that is: a task of the queue, or else, without a plan, a Job or a pod.
+  ObjectKey key_of_run(TaskIndex run) const;
   // Waiting tasks whose place is kept: their runs are in the state.
   const std::vector<TaskIndex>& going_on() const { return going_on_; }
   // Jobs to be unsuspended without a plan, because their pods queue one by one, or are to be
@@ -189,6 +191,7 @@ class Queue {
   std::vector<QueueTask> tasks_;
   std::unique_ptr<const TaskTable> table_;
   PlanState state_;
+  std::vector<PodPtr> others_;  // the runs behind the tasks of the queue
   std::vector<TaskIndex> going_on_;
   std::vector<JobPtr> to_open_;
   std::vector<PodPtr> to_let_go_;

@@ -24,6 +24,10 @@ void believe_progress(const ProgressNote& note, double predicted_work_s, Run& ru
 // It holds its GPUs until then, whatever it was to do: its pods end for good, or its Job ends it.
 void believe_end(double end_s, double now_s, double predicted_work_s, Run& run);
 
+// When a run ends that is in no pool, because its node is cordoned or has fewer GPUs than it holds:
+// as its plan says and its Job has told since; epoch seconds. nullopt: not known.
+std::optional<double> end_as_planned(const QueueTask& task, double now_s);
+
 // The share of its work that a task has done, for people: as its Job told of the present run, or of
 // the last one where it waits; else what the last stop kept, and the elapsed share of the predicted
 // time. nullopt: it has not run, or its length is unknown.

@@ -131,6 +131,16 @@ bool runs_as_planned(const QueueTask& task) {
                       [](const PodPtr& pod) { return pod->deleting || pod->terminal(); });
 }
 
+std::optional<double> started_s(const QueueTask& task) {
+  return task.job ? task.job->started_s : task.member->started_s;
+}
+
+const Pod* pod_not_starting(const QueueTask& task) {
+  for (const PodPtr& pod : task.bound)
+    if (!pod->not_starting.empty() && !pod->deleting) return pod.get();
+  return nullptr;
+}
+
 std::optional<TaskMenu> menu_as_planned(const QueueTask& task, const TaskMenu& written,
                                         TaskMenus& menus, double theta) {
   if (!task.is_planned()) return std::nullopt;

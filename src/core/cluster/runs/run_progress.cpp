@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "slackline/core/cluster/as_planned.h"
+
 namespace slackline::core {
 namespace {
 
@@ -26,6 +28,21 @@ void believe_end(double end_s, double now_s, double predicted_work_s, Run& run) 
   run.observed_work_s = predicted_work_s;
   run.predicted_end_s = end_s;
   run.reported = ReportedWork{now_s, std::max(0.0, end_s - now_s) / predicted_work_s};
+}
+
+std::optional<double> end_as_planned(const QueueTask& task, double now_s) {
+  const auto since_s = started_s(task);
+  if (!task.plan || !since_s || !task.plan->predicted_s) return std::nullopt;
+  const double predicted_s = *task.plan->predicted_s;
+  Run run;
+  run.started_s = pod_not_starting(task) != nullptr ? now_s : *since_s;
+  run.observed_work_s = predicted_s;
+  if (task.job && task.job->progress) believe_progress(*task.job->progress, predicted_s, run);
+  double end_s = run.reported ? run.reported->at_s + run.observed_work_s * run.reported->left
+                              : run.started_s + predicted_s;
+  if (end_s <= now_s) end_s = now_s + kOverrun * predicted_s;
+  const auto limit_s = task.job ? task.job->run_limit_s() : std::nullopt;
+  return limit_s ? std::min(end_s, *since_s + static_cast<double>(*limit_s)) : end_s;
 }
 
 std::optional<double> done_share(const Queue& queue, TaskIndex index, double now_s) {

@@ -1,0 +1,120 @@
+// What `slackline queue` and `slackline why` tell of runs that do not go as planned: whose
+// container cannot start, whose node is cordoned, whose node has lost a GPU.
+#include <gtest/gtest.h>
+
+#include "control/answers/answer_query.h"
+#include "control/query/queue_query.h"
+#include "control/query/written_book.h"
+#include "slackline/model/reason.h"
+#include "support/cluster_builder.h"
+#include "support/fake_clock.h"
+#include "support/fake_cluster.h"
+#include "support/planning_fixture.h"
+
+namespace slackline::control {
+namespace {
+
+using test::a_cluster;
+using test::a_job;
+using test::a_node;
+using test::a_pod;
+
+constexpr double kLength_s = 3600;
+constexpr double kRan_s = 600;
+
+class RunningRowsTest : public test::PlanningFixture {
+ protected:
+  RunningRowsTest() {
+    planner_.set({.active = true, .leads = true, .leader = "me", .backoffs = {}});
+  }
+
+  // Of an hour, released ten minutes ago on n1.
+  test::JobBuilder a_run() {
+    auto job = a_job("runs").gpus(4).managed().planned({"n1"}, "plan-1", kLength_s);
+    job.intent().expected_duration_s = kLength_s;
+    return job.created(start_s()).started(start_s());
+  }
+  test::PodBuilder its_pod() {
+    return a_pod("runs-0").of_job("runs").gpus(4).managed().on("n1").started(start_s());
+  }
+  test::JobBuilder waits(std::int64_t gpus) {
+    auto job = a_job("waits").gpus(gpus).waiting().created(clock_.wall_s());
+    job.intent().expected_duration_s = 600;
+    return job;
+  }
+  double start_s() const { return clock_.wall_s() - kRan_s; }
+
+  QueueRow row(const ClusterSnapshot& snapshot, const std::string& name) {
+    const test::FakeSource source(snapshot);
+    QueueQuery query(options_, known_, source, planner_, books_, clock_);
+    const QueueView view = query.ask("").value();
+    for (const QueueRow& row : view.rows)
+      if (row.key.name == name) return row;
+    return {};
+  }
+  ExplainView why(const ClusterSnapshot& snapshot, const std::string& name) {
+    const test::FakeSource source(snapshot);
+    AnswerQuery query(options_, known_, source, planner_, books_, clock_);
+    return query.explain({"default", name}, "", Viewer()).value();
+  }
+
+  test::FakeClock clock_;
+  Published<PlannerView> planner_;
+  Published<WrittenBook> books_;
+};
+
+TEST_F(RunningRowsTest, OneWhoseContainerCannotStartSaysSoAndHasDoneNothing) {
+  const std::string why_not = "ImagePullBackOff: Back-off pulling image \"registry/train:v2\"";
+  const ClusterSnapshot snapshot =
+      a_cluster().with(a_node("n1")).with(a_run()).with(its_pod().not_starting(why_not)).build();
+  const QueueRow run = row(snapshot, "runs");
+  EXPECT_EQ(run.state, TaskState::kRunning);
+  EXPECT_EQ(run.reason, reason::kPodsNotStarting);
+  ASSERT_TRUE(run.finish_s && run.progress);
+  EXPECT_NEAR(*run.finish_s, clock_.wall_s() + kLength_s, 1) << "as if it began now";
+  EXPECT_NEAR(*run.progress, 0, 1e-9);
+  const ExplainView told = why(snapshot, "runs");
+  ASSERT_EQ(told.blockers.size(), 1U);
+  EXPECT_EQ(told.blockers[0].reason, reason::kPodsNotStarting);
+  EXPECT_EQ(told.blockers[0].detail, "runs-0 on n1: " + why_not);
+}
+
+TEST_F(RunningRowsTest, APodThatNobodyPlannedBeginsWhenItStarts) {
+  auto job = a_job("theirs").gpus(4);
+  job.intent().expected_duration_s = kLength_s;
+  const auto starts_in_s = [&](const std::string& why_not) {
+    const auto pod = a_pod("theirs-0").of_job("theirs").gpus(4).on("n1").started(start_s());
+    const auto cluster = a_cluster().with(a_node("n1")).with(job.created(0)).with(waits(4));
+    const QueueRow found =
+        row(test::ClusterBuilder(cluster)
+                .with(why_not.empty() ? pod : test::PodBuilder(pod).not_starting(why_not))
+                .build(),
+            "waits");
+    return found.start_s.value_or(0) - clock_.wall_s();
+  };
+  EXPECT_LT(starts_in_s(""), kLength_s);
+  EXPECT_GE(starts_in_s("ErrImagePull"), kLength_s);
+}
+
+TEST_F(RunningRowsTest, OneOnACordonedNodeEndsAsPlanned) {
+  const auto cordoned = a_cluster().with(a_node("n1").cordoned()).with(its_pod());
+  const QueueRow run = row(test::ClusterBuilder(cordoned).with(a_run()).build(), "runs");
+  EXPECT_EQ(run.start_s, start_s());
+  EXPECT_EQ(run.finish_s, start_s() + kLength_s);
+  EXPECT_EQ(run.reason, "");
+  const auto limited = a_run().limited(900);
+  EXPECT_EQ(row(test::ClusterBuilder(cordoned).with(limited).build(), "runs").finish_s,
+            start_s() + 900);
+}
+
+TEST_F(RunningRowsTest, WhoNeedsTheGpusOfANodeThatLostOneWaitsForItsRun) {
+  const ClusterSnapshot snapshot =
+      a_cluster().with(a_node("n1").of("", 3)).with(a_run()).with(its_pod()).with(waits(2)).build();
+  EXPECT_EQ(row(snapshot, "runs").finish_s, start_s() + kLength_s);
+  const QueueRow waiting = row(snapshot, "waits");
+  ASSERT_TRUE(waiting.start_s) << waiting.forecast;
+  EXPECT_NEAR(*waiting.start_s, start_s() + kLength_s, kLength_s / 2);
+}
+
+}  // namespace
+}  // namespace slackline::control
