@@ -419,6 +419,7 @@ void read_root(Section& root, Configuration& out) {
       "mode", out.mode,
       {{"shadow", Mode::kShadow}, {"advise", Mode::kAdvise}, {"active", Mode::kActive}});
   root.section("gpus", [&](Section& s) { read_gpus(s, out.gpus); });
+  root.section("topology", [&](Section& s) { s.texts("labels", out.gpus.topology_labels); });
   root.texts("profiles", out.profiles);
   root.section("scoring", [&](Section& s) { s.number("theta", out.scoring.theta, 0, true); });
   root.section("listeners", [&](Section& s) {

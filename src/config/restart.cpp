@@ -8,7 +8,10 @@ std::vector<std::string> needs_restart(const Configuration& started, const Confi
     if (!same) keys.emplace_back(key);
   };
   note("mode", started.mode == now.mode);
-  note("gpus", started.gpus == now.gpus);
+  GpuCatalog gpus = now.gpus;
+  gpus.topology_labels = started.gpus.topology_labels;
+  note("gpus", started.gpus == gpus);
+  note("topology", started.gpus.topology_labels == now.gpus.topology_labels);
   note("profiles", started.profiles == now.profiles);
   note("listeners.extender", started.listeners.extender == now.listeners.extender);
   note("listeners.api", started.listeners.api == now.listeners.api);

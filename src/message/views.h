@@ -79,6 +79,7 @@ struct ListedNode {
   NodeStatePtr state;  // never null
   std::vector<GpuUseView> gpus{};
   std::vector<GpuOccupantView> occupants{};
+  std::string block{};  // of the network, by GpuCatalog::block_name
 
   const Node& node() const { return *state->node; }
   std::vector<std::string> gpu_pods() const {  // "namespace/name" of the pods that use its GPUs

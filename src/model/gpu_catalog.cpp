@@ -138,6 +138,27 @@ GpuType GpuCatalog::type_of_product(std::string_view product) const {
   return GpuType(product);
 }
 
+std::vector<std::uint64_t> GpuCatalog::blocks_of(const Labels& labels) const {
+  std::vector<std::uint64_t> blocks;
+  std::string path;
+  for (std::size_t level = 0; level < topology_labels.size(); ++level) {
+    const std::string* value = find_label(labels, topology_labels[level]);
+    if (value == nullptr || value->empty()) continue;
+    path += format("/{}={}", level, *value);
+    blocks.resize(level);
+    blocks.push_back(fingerprint(path));
+  }
+  return blocks;
+}
+
+std::string GpuCatalog::block_name(const Labels& labels) const {
+  std::string name;
+  for (const std::string& key : topology_labels)
+    if (const std::string* value = find_label(labels, key); value != nullptr && !value->empty())
+      name += (name.empty() ? "" : "/") + *value;
+  return name;
+}
+
 double GpuCatalog::cost(const GpuType& alias) const {
   const GpuTypeRule* rule = type(alias);
   return rule == nullptr ? 1.0 : rule->cost;
@@ -158,6 +179,15 @@ GpuCatalog default_gpu_catalog() {
                          "accelerator",
                          "amd.com/gpu.product-name",
                          "beta.amd.com/gpu.product-name"};
+  catalog.topology_labels = {
+      "topology.kubernetes.io/zone",           "topology.k8s.aws/network-node-layer-1",
+      "topology.k8s.aws/network-node-layer-2", "topology.k8s.aws/network-node-layer-3",
+      "cloud.google.com/gce-topology-block",   "cloud.google.com/gce-topology-subblock",
+      "network.topology.nvidia.com/core",      "network.topology.nvidia.com/spine",
+      "network.topology.nvidia.com/leaf",      "network.topology.nvidia.com/accelerator",
+      "fabric.topograph.run/tier-2",           "fabric.topograph.run/tier-1",
+      "fabric.topograph.run/tier-0",           "accelerator.topograph.run/domain",
+      "accelerator.topograph.run/sub-domain",  "nvidia.com/gpu.clique"};
   // Globs over the values of NVIDIA's feature discovery and of the clouds; longer names first.
   catalog.types = {{GpuType("K40"), {"*-K40*", "*-k40*"}, 1.0},
                    {GpuType("K80"), {"*-K80*", "*-k80*"}, 1.0},

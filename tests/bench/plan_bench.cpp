@@ -64,9 +64,27 @@ struct Signature {
   std::shared_ptr<const EligibleNodes> eligible;
 };
 
+// Racks of 16 nodes in rows of 8 racks.
+core::NodeBlocks racks_of(const std::vector<core::Pool>& pools) {
+  core::NodeBlocks blocks;
+  for (const core::Pool& pool : pools) {
+    blocks.emplace_back();
+    for (const std::uint32_t size : {16U, 128U}) {
+      core::NodeBlockLevel level;
+      for (std::uint32_t node = 0; node < static_cast<std::uint32_t>(pool.nodes); ++node)
+        level.of_node.push_back(node / size);
+      level.blocks = level.of_node.empty() ? 0 : level.of_node.back() + 1;
+      blocks.back().push_back(std::move(level));
+    }
+  }
+  return blocks;
+}
+
 class Queue {
  public:
-  Queue(const WorkloadProfiles& profiles, int tasks, int nodes) : pools_(mixed_pools(nodes)) {
+  Queue(const WorkloadProfiles& profiles, int tasks, int nodes, bool racked)
+      : pools_(mixed_pools(nodes)) {
+    if (racked) racks_ = std::make_shared<const core::NodeBlocks>(racks_of(pools_));
     for (int i = 0; i < kSignatures; ++i)
       signatures_.push_back(draw_signature(profiles));
     std::vector<PlanTask> all;
@@ -85,7 +103,9 @@ class Queue {
   // The first `running` tasks run since an hour ago, as many of them as there is room for; all
   // others wait.
   core::PlanState state(int running) const {
-    core::PlanState state(table_, core::FreeGpus(busy_));
+    core::FreeGpus free(busy_);
+    free.set_blocks(racks_);
+    core::PlanState state(table_, std::move(free));
     for (core::TaskIndex task = 0; task < table_.size(); ++task)
       state.arrive(task);
     for (core::TaskIndex task = 0; task < static_cast<core::TaskIndex>(running); ++task)
@@ -148,6 +168,7 @@ class Queue {
 
   std::mt19937_64 random_{1};
   std::vector<core::Pool> pools_;
+  std::shared_ptr<const core::NodeBlocks> racks_;
   std::vector<Signature> signatures_;
   std::vector<std::vector<int>> busy_;
   core::TaskTable table_;
@@ -184,12 +205,16 @@ int first_fit(const core::TaskTable& tasks, std::vector<std::vector<int>> free) 
 void plans(const WorkloadProfiles& profiles, const core::Policy& policy) {
   std::printf("one plan by %s, %d signatures, 4 GPU types, %d GPUs a node, CPU time\n",
               policy.name.c_str(), kSignatures, kGpus);
-  std::printf("%8s %8s %8s %10s %10s %8s %8s %8s %18s\n", "waiting", "running", "nodes", "plan ms",
-              "us/task", "starts", "stops", "ratio", "sort+first fit ms");
+  std::printf("%8s %8s %8s %6s %10s %10s %8s %8s %8s %18s\n", "waiting", "running", "nodes",
+              "racks", "plan ms", "us/task", "starts", "stops", "ratio", "sort+first fit ms");
   constexpr int kNodes = 5000;
-  for (const auto& [waiting, running] :
-       {std::pair{1000, 0}, {10000, 0}, {10000, 5000}, {10000, 20000}, {100000, 0}}) {
-    const Queue queue(profiles, waiting + running, kNodes);
+  for (const auto& [waiting, running, racked] : {std::tuple{1000, 0, false},
+                                                 {10000, 0, false},
+                                                 {10000, 0, true},
+                                                 {10000, 5000, false},
+                                                 {10000, 20000, false},
+                                                 {100000, 0, false}}) {
+    const Queue queue(profiles, waiting + running, kNodes, racked);
     std::unique_ptr<core::PlanState> state;
     core::Plan made;
     const double plan_ms = median_ms(
@@ -198,8 +223,9 @@ void plans(const WorkloadProfiles& profiles, const core::Policy& policy) {
     const auto starts = std::count_if(made.effects.begin(), made.effects.end(),
                                       [](const core::Effect& effect) { return effect.is_start(); });
     const double plain_ms = median_ms([] {}, [&] { first_fit(queue.table(), queue.free()); });
-    std::printf("%8zu %8zu %8d %10.2f %10.2f %8zd %8zu %8.2f %18.2f\n", state->waiting().size(),
-                state->running().size(), kNodes, plan_ms, 1000 * plan_ms / waiting, starts,
+    std::printf("%8zu %8zu %8d %6s %10.2f %10.2f %8zd %8zu %8.2f %18.2f\n", state->waiting().size(),
+                state->running().size(), kNodes, racked ? "yes" : "no", plan_ms,
+                1000 * plan_ms / waiting, starts,
                 made.effects.size() - static_cast<std::size_t>(starts), plan_ms / plain_ms,
                 plain_ms);
   }
@@ -235,6 +261,7 @@ Status day(const WorkloadProfiles& profiles) {
 struct Asked {
   int waiting = 0;
   double error = 0;  // measured, of the model; 0: all futures are the same and one is played
+  bool racked = false;
 };
 
 // For a queue that waits for GPUs which others hold: asked of core for one task, for all, and
@@ -242,11 +269,12 @@ struct Asked {
 void forecasts(const WorkloadProfiles& profiles, const core::Policy& policy) {
   std::printf("\nforecast, start and finish with an interval, by %s, CPU time\n",
               policy.name.c_str());
-  std::printf("%8s %8s %6s %10s %10s %10s %18s %20s\n", "waiting", "running", "error", "resolution",
-              "one ms", "all ms", "book: renewal ms", "one from the book us");
-  for (const Asked asked : {Asked{100, 0.1}, {1000, 0.1}, {10000, 0.1}, {10000, 0}}) {
+  std::printf("%8s %8s %6s %6s %10s %10s %10s %18s %20s\n", "waiting", "running", "racks", "error",
+              "resolution", "one ms", "all ms", "book: renewal ms", "one from the book us");
+  for (const Asked asked :
+       {Asked{100, 0.1}, {1000, 0.1}, {10000, 0.1}, {10000, 0.1, true}, {10000, 0}}) {
     const int nodes = asked.waiting / 2;
-    const Queue queue(profiles, 3 * asked.waiting, nodes);
+    const Queue queue(profiles, 3 * asked.waiting, nodes, asked.racked);
     core::PlanState state = queue.state(2 * asked.waiting);
     state.believe(core::ModelError(asked.error));
     std::vector<core::TaskIndex> all(state.waiting().begin(), state.waiting().end());
@@ -268,9 +296,10 @@ void forecasts(const WorkloadProfiles& profiles, const core::Policy& policy) {
                                             sum_s += book.find(names[task])->start_s.p50();
                                         });
     if (std::isnan(sum_s)) std::abort();
-    std::printf("%8zu %8zu %6.2f %10.2f %10.2f %10.2f %18.2f %20.2f\n", all.size(),
-                state.running().size(), asked.error, options.resolution, ask({all[all.size() / 2]}),
-                ask(all), renewal_ms, 1000 * look_up_ms / static_cast<double>(all.size()));
+    std::printf("%8zu %8zu %6s %6.2f %10.2f %10.2f %10.2f %18.2f %20.2f\n", all.size(),
+                state.running().size(), asked.racked ? "yes" : "no", asked.error,
+                options.resolution, ask({all[all.size() / 2]}), ask(all), renewal_ms,
+                1000 * look_up_ms / static_cast<double>(all.size()));
   }
 }
 

@@ -178,6 +178,22 @@ class OrderTest(QueuedCase):
         plan = json.loads(self.job("boxed")["metadata"]["annotations"]["slackline.dev/plan"])
         self.assertEqual(plan["nodes"], ["sandbox-0"])
 
+    def test_the_nodes_of_a_gang_are_of_one_rack(self):
+        """By names or free GPUs it would get one of each."""
+        self.cluster.add_gpu_nodes(4, 4, "T4", prefix="racked")
+        self.addCleanup(self.cluster.kubectl, "delete", "node", *(f"racked-{node}" for node in range(4)))
+        for node in range(4):
+            rack = f"cloud.google.com/gce-topology-block=rack-{node % 2}"
+            self.cluster.kubectl("label", "node", f"racked-{node}", rack)
+        for name in ("first", "second"):
+            self.apply(gpu_job(name, 4, 2, annotations={"gpu-types": "T4", "expected-duration": "10m"}))
+            self.cluster.wait_bound(name, 2, 30, TEAM)
+        racks = [sorted(node_of(pod)[-1] for pod in self.cluster.pods_of(name, TEAM)) for name in ("first", "second")]
+        self.assertEqual(sorted(racks), [["0", "2"], ["1", "3"]])
+        listed = json.loads(self.daemon.get("/v1/nodes?search=rack-1")[1])["items"]
+        self.assertEqual([(node["name"], node["block"]) for node in listed],
+                         [("racked-1", "rack-1"), ("racked-3", "rack-1")])  # fmt: skip
+
     def test_what_a_limit_range_fills_in_and_refuses_is_known_before_there_is_a_pod(self):
         self.apply(limit_range("small", cpu="40", gpus="2"))
         self.addCleanup(self.cluster.kubectl, "delete", "limitrange", "small", "-n", TEAM)

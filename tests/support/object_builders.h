@@ -71,7 +71,8 @@ class NodeBuilder {
   }
   NodeBuilder& memory(std::int64_t bytes) { return node_.allocatable.memory_bytes = bytes, *this; }
   NodeBuilder& label(const std::string& key, const std::string& value) {
-    return add_label(node_.labels, key, value), *this;
+    add_label(node_.labels, key, value);
+    return node_.blocks = default_gpu_catalog().blocks_of(node_.labels), *this;
   }
   NodeBuilder& taint(const std::string& key, const std::string& value,
                      TaintEffect effect = TaintEffect::kNoSchedule) {

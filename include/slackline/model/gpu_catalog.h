@@ -1,7 +1,9 @@
 // GpuCatalog: what the configuration says about GPUs: which resource names are GPUs and how they
-// are shared, and which node label values name which GPU type at what cost.
+// are shared, which node label values name which GPU type at what cost, and which labels say how
+// near nodes are to each other.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -46,6 +48,9 @@ struct GpuCatalog {
   std::vector<GpuResourceRule> resources;  // first match wins
   std::vector<std::string> type_labels;    // node label keys that may name the type, in order
   std::vector<GpuTypeRule> types;          // first match wins
+  // Node label keys that name blocks of the network, from zones to NVLink domains: the widest
+  // first.
+  std::vector<std::string> topology_labels{};
 
   const GpuResourceRule* resource(std::string_view name) const;
   const GpuTypeRule* type(const GpuType& alias) const;
@@ -68,6 +73,12 @@ struct GpuCatalog {
   // time-slicing, MPS) is a type of its own: "A100-MIG-1g.5gb", "T4-SHARED". A pattern names such
   // types only if it has "-MIG-" or "-SHARED" in it.
   GpuType classify(const Labels& labels) const;
+
+  // The blocks that a node with these labels is in, by topology_labels and no longer than needed;
+  // 0: in none. Nodes in the same block are in the same wider ones.
+  std::vector<std::uint64_t> blocks_of(const Labels& labels) const;
+  // The nearest of them, for people: the values of its labels, "zone-a/rack-3".
+  std::string block_name(const Labels& labels) const;
 
   double cost(const GpuType& alias) const;  // 1.0 for types without a rule
 

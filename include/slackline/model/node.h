@@ -1,6 +1,7 @@
 // Node: what scheduling needs to know of a Kubernetes node. Immutable once in a snapshot.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,8 +25,9 @@ struct Node {
   NodeName name;
   Uid uid;
   Resources allocatable;
-  GpuType gpu_type;  // by GpuCatalog::classify; empty if no label names it
-  Labels labels;     // sorted by key
+  GpuType gpu_type;                     // by GpuCatalog::classify; empty if no label names it
+  Labels labels;                        // sorted by key
+  std::vector<std::uint64_t> blocks{};  // of the network: GpuCatalog::blocks_of
   std::vector<Taint> taints;
   bool unschedulable = false;  // cordoned
   // Pods are admitted with a toleration of NoSchedule taints that are named like a resource that

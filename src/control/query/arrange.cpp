@@ -128,7 +128,7 @@ const Rules<ListedNode>& rules_of(const ListedNode*) {
        {"full", [](R row) { return !row.gpus.empty() && free_gpus(row) == 0; }},
        {"unusable", [](R row) { return !core::is_usable(row.node()); }}},
       [](R row) {
-        return format("{} {} {} {}", row.node().name.str(), row.node().gpu_type.str(),
+        return format("{} {} {} {} {}", row.node().name.str(), row.node().gpu_type.str(), row.block,
                       join(row.gpu_pods(), " "), join(row.taints(), " "));
       }};
   return kRules;

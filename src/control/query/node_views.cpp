@@ -97,7 +97,7 @@ std::vector<GpuOccupantView> NodeLister::occupants(NodeIndex index) const {
 
 ListedNode NodeLister::row(NodeIndex index) const {
   return {snapshot_.nodes[index], gpu_use(snapshot_, index, catalog_, now_steady_s_),
-          occupants(index)};
+          occupants(index), catalog_.block_name(snapshot_.nodes[index]->node->labels)};
 }
 
 std::vector<GpuPoolView> pool_views(const ClusterSnapshot& snapshot, const GpuCatalog& catalog,

@@ -22,19 +22,18 @@ namespace {
 
 // The worst first.
 constexpr std::array kOrder = {
-    reason::kGpuTypeAbsent,     reason::kNoNodeFits,
-    reason::kHeldByUser,        reason::kDependencyCycle,
-    reason::kDependencyMissing, reason::kDependencyFailed,
-    reason::kGangCannotScaleUp, reason::kNotLed,
-    reason::kNotAdmitted,       reason::kQuotaExceeded,
-    reason::kShareExceeded,     reason::kPoolBusy,
-    reason::kDependencyPending, reason::kStartsNow,
-    reason::kNotKnownHere,      reason::kPreemptionBudgetSpent,
-    reason::kNodesLost,         reason::kNotBound,
-    reason::kPodsRejected,      reason::kNotReplaced,
-    reason::kPodsNotStarting,   reason::kPodsEnding,
-    reason::kWaitingForPreempted,
-    reason::kWaitsItsTurn,
+    reason::kGpuTypeAbsent,       reason::kNoNodeFits,
+    reason::kHeldByUser,          reason::kDependencyCycle,
+    reason::kDependencyMissing,   reason::kDependencyFailed,
+    reason::kGangCannotScaleUp,   reason::kNotLed,
+    reason::kNotAdmitted,         reason::kQuotaExceeded,
+    reason::kShareExceeded,       reason::kPoolBusy,
+    reason::kDependencyPending,   reason::kStartsNow,
+    reason::kNotKnownHere,        reason::kPreemptionBudgetSpent,
+    reason::kNodesLost,           reason::kNotBound,
+    reason::kPodsRejected,        reason::kNotReplaced,
+    reason::kPodsNotStarting,     reason::kPodsEnding,
+    reason::kWaitingForPreempted, reason::kWaitsItsTurn,
 };
 
 std::size_t place_of(const Blocker& blocker) {

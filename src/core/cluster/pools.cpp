@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <tuple>
+#include <unordered_map>
+#include <utility>
 
 namespace slackline::core {
 
@@ -35,6 +37,67 @@ std::vector<Pool> derive_pools(const ClusterSnapshot& snapshot, const GpuCatalog
     return std::tie(a.type, a.resource) < std::tie(b.type, b.resource);
   });
   return pools;
+}
+
+std::vector<QueuePool> find_pools(const ClusterSnapshot& snapshot, const GpuCatalog& catalog) {
+  std::vector<QueuePool> pools;
+  for (Pool& pool : derive_pools(snapshot, catalog))
+    pools.push_back({std::move(pool), {}});
+  for (NodeIndex i = 0; i < snapshot.nodes.size(); ++i) {
+    const Node& node = *snapshot.node(i).node;
+    if (!is_usable(node)) continue;
+    for (QueuePool& pool : pools)
+      if (pool.pool.type == node.gpu_type && node.allocatable.gpu_count(pool.pool.resource) > 0)
+        pool.nodes.push_back(i);
+  }
+  return pools;
+}
+
+namespace {
+
+// The blocks at this place of Node::blocks, numbered as they come.
+NodeBlockLevel level_of(const ClusterSnapshot& snapshot, const std::vector<NodeIndex>& nodes,
+                        std::size_t at) {
+  NodeBlockLevel level;
+  std::unordered_map<std::uint64_t, std::uint32_t> numbers;
+  for (const NodeIndex node : nodes) {
+    const std::vector<std::uint64_t>& blocks = snapshot.node(node).node->blocks;
+    const std::uint64_t block = at < blocks.size() ? blocks[at] : 0;
+    level.of_node.push_back(
+        block == 0
+            ? NodeBlockLevel::kNone
+            : numbers.try_emplace(block, static_cast<std::uint32_t>(numbers.size())).first->second);
+  }
+  level.blocks = numbers.size();
+  return level;
+}
+
+// It tells some nodes from others.
+bool tells(const NodeBlockLevel& level, const std::vector<NodeBlockLevel>& nearer) {
+  const auto in_none = [](std::uint32_t block) { return block == NodeBlockLevel::kNone; };
+  const bool all = std::none_of(level.of_node.begin(), level.of_node.end(), in_none);
+  if (level.blocks == 0 || (all && level.blocks == 1)) return false;
+  return nearer.empty() || nearer.back().of_node != level.of_node;
+}
+
+}  // namespace
+
+std::shared_ptr<const NodeBlocks> find_blocks(const ClusterSnapshot& snapshot,
+                                              const std::vector<QueuePool>& pools) {
+  auto found = std::make_shared<NodeBlocks>();
+  bool any = false;
+  for (const QueuePool& pool : pools) {
+    std::vector<NodeBlockLevel>& levels = found->emplace_back();
+    std::size_t most = 0;
+    for (const NodeIndex node : pool.nodes)
+      most = std::max(most, snapshot.node(node).node->blocks.size());
+    while (most-- > 0) {
+      NodeBlockLevel level = level_of(snapshot, pool.nodes, most);
+      if (tells(level, levels)) levels.push_back(std::move(level));
+    }
+    any = any || !levels.empty();
+  }
+  return any ? found : nullptr;
 }
 
 }  // namespace slackline::core

@@ -35,20 +35,6 @@
 namespace slackline::core {
 namespace {
 
-std::vector<QueuePool> find_pools(const ClusterSnapshot& snapshot, const GpuCatalog& catalog) {
-  std::vector<QueuePool> pools;
-  for (Pool& pool : derive_pools(snapshot, catalog))
-    pools.push_back({std::move(pool), {}});
-  for (NodeIndex i = 0; i < snapshot.nodes.size(); ++i) {
-    const Node& node = *snapshot.node(i).node;
-    if (!is_usable(node)) continue;
-    for (QueuePool& pool : pools)
-      if (pool.pool.type == node.gpu_type && node.allocatable.gpu_count(pool.pool.resource) > 0)
-        pool.nodes.push_back(i);
-  }
-  return pools;
-}
-
 // As the model of the task measured it; 0 where there is none, also where people state its length.
 double startup_of(const PlacementMenu& menu) {
   return menu.empty() ? 0 : menu.fastest().startup_s;
@@ -417,6 +403,7 @@ class QueueMaker {
         runs_[t].reset();
     }
     FreeGpus free(gpus);
+    free.set_blocks(find_blocks(snapshot_, queue_.pools_));
     if (options_.slow_nodes != nullptr && !options_.slow_nodes->empty())
       free.avoid(nodes_named(snapshot_, queue_.pools_, *options_.slow_nodes));
     auto shares = make_shares(free);

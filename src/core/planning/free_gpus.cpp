@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <optional>
+#include <utility>
 
 namespace slackline::core {
 namespace {
@@ -89,10 +91,61 @@ std::vector<PoolNode> FreeGpus::find(PoolIndex pool, Placement shape, const Elig
       pool < avoided_.size() && !avoided_[pool].unset() ? &avoided_[pool] : nullptr;
   const NodeSet* first =
       preferred != nullptr && !preferred->all(pool) ? &preferred->by_pool[pool] : nullptr;
-  if (first != nullptr) add_best_fits(pool, shape, eligible, {.in = first, .out = avoided}, nodes);
+  NodeSet near;
+  if (first != nullptr) {
+    add_best_fits(pool, shape, eligible, {.in = first, .out = avoided}, nodes);
+  } else if (shape.d_node > 1 && blocks_ != nullptr && !(*blocks_)[pool].empty()) {
+    const Mask mask(eligible, pool, shape.d_gpn);
+    std::vector<std::uint64_t> words =
+        pools_[pool].levels[static_cast<std::size_t>(shape.d_gpn)].nodes.words();
+    for (std::size_t i = 0; i < words.size(); ++i)
+      words[i] &= mask[i] & ~(avoided == nullptr ? 0 : avoided->words()[i]);
+    add_near(pool, shape, {NodeSet(std::move(words)), (*blocks_)[pool].size()}, nodes);
+    near = NodeSet(this->nodes(pool));
+    for (const PoolNode node : nodes)
+      near.insert(node);
+    first = &near;
+  }
   add_best_fits(pool, shape, eligible, {.out = avoided, .also_out = first}, nodes);
   if (avoided != nullptr) add_best_fits(pool, shape, eligible, {.in = avoided}, nodes);
   return nodes;
+}
+
+FreeGpus::Block FreeGpus::nearest(PoolIndex pool, const Block& in, std::size_t needed) const {
+  const std::vector<NodeBlockLevel>& levels = (*blocks_)[pool];
+  std::vector<std::size_t> room;
+  std::optional<std::size_t> best;
+  std::size_t at = 0;
+  for (std::size_t level = 0; level < in.levels && !best; ++level) {
+    at = level;
+    room.assign(levels[level].blocks, 0);
+    in.nodes.for_each([&](PoolNode node) {
+      if (const auto block = levels[level].of_node[node]; block != NodeBlockLevel::kNone)
+        ++room[block];
+    });
+    for (std::size_t block = 0; block < room.size(); ++block)
+      if (room[block] >= needed && (!best || room[block] < room[*best])) best = block;
+  }
+  const auto most = std::max_element(room.begin(), room.end());
+  if (most == room.end() || *most == 0) return {in.nodes, 0};
+  if (!best) best = static_cast<std::size_t>(most - room.begin());
+  Block found{NodeSet(nodes(pool)), at};
+  in.nodes.for_each([&](PoolNode node) {
+    if (levels[at].of_node[node] == *best) found.nodes.insert(node);
+  });
+  return found;
+}
+
+void FreeGpus::add_near(PoolIndex pool, Placement shape, Block in,
+                        std::vector<PoolNode>& nodes) const {
+  const auto wanted = static_cast<std::size_t>(shape.d_node);
+  if (in.levels == 0) return add_best_fits(pool, shape, nullptr, {.in = &in.nodes}, nodes);
+  while (nodes.size() < wanted && in.nodes.size() > 0) {
+    const std::size_t before = nodes.size();
+    add_near(pool, shape, nearest(pool, in, wanted - before), nodes);
+    for (std::size_t i = before; i < nodes.size(); ++i)
+      in.nodes.erase(nodes[i]);
+  }
 }
 
 void FreeGpus::add_best_fits(PoolIndex pool, Placement shape, const EligibleNodes* eligible,

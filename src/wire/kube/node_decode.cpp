@@ -42,6 +42,7 @@ Node read_node(JsonView json, const GpuCatalog& catalog) {
   node.uid = read_uid(metadata);
   node.labels = read_labels(metadata["labels"]);
   node.gpu_type = catalog.classify(node.labels);
+  node.blocks = catalog.blocks_of(node.labels);
   node.tolerated_by_request = is_of_gke(node.labels);
   ResourceReader(catalog, node.problems)
       .of_capacity()

@@ -382,7 +382,8 @@ class Redactor {
   bool is_public(std::string_view key) const {
     const std::string_view domain = domain_of(key);
     const bool documented = is_below(kPublicDomains, domain) && !is_among(kPrivateDomains, domain);
-    return documented || is_among(catalog_.type_labels, key) || catalog_.resource(key) != nullptr ||
+    return documented || is_among(catalog_.type_labels, key) ||
+           is_among(catalog_.topology_labels, key) || catalog_.resource(key) != nullptr ||
            key == "job-name" || key == "controller-uid" || key == "metadata.name";
   }
 

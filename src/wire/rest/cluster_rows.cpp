@@ -174,6 +174,13 @@ const Columns<ListedNode>& columns<ListedNode>() {
           C("gpuPods", &ListedNode::gpu_pods, "NAMESPACE/NAME of the pods that use its GPUs")
               .cell("GPU PODS", [](Listed row) { return join(row.gpu_pods(), " "); }),
           C("occupants", &ListedNode::occupants, "Who has its GPUs, or was promised them"),
+          C(
+              "block", [](Listed row) { return if_any(row.block); },
+              "Of the network, by topology.labels: tasks of several nodes are kept in one where "
+              "there "
+              "is room; absent: no label says it")
+              .cell("BLOCK")
+              .wide(),
           C("taints", &ListedNode::taints, "KEY=VALUE:EFFECT"),
           C("problems", of_node(&Node::problems), "Why it is not used"),
       }};

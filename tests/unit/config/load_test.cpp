@@ -65,6 +65,7 @@ TEST(LoadTest, TheReferenceFileLoadsCleanAndSaysTheDefaults) {
     EXPECT_EQ(c.gpus.resources[i].self_accounted, defaults.gpus.resources[i].self_accounted);
   }
   EXPECT_EQ(c.gpus.type_labels, defaults.gpus.type_labels);
+  EXPECT_EQ(c.gpus.topology_labels, defaults.gpus.topology_labels);
   ASSERT_EQ(c.gpus.types.size(), defaults.gpus.types.size());
   for (std::size_t i = 0; i < c.gpus.types.size(); ++i) {
     EXPECT_EQ(c.gpus.types[i].alias, defaults.gpus.types[i].alias);
@@ -372,7 +373,8 @@ TEST(LoadTest, MistakesInQueuesNameThePathAndTheRemedy) {
 TEST(LoadTest, TheReferenceFileDocumentsEveryKey) {
   const std::string text = read_text_file(kReference).value_or("");
   const std::string probes =
-      "x: 1\ngpus: {x: 1, resources: [{name: a/b, x: 1}], types: [{name: A, x: 1}]}\nscoring: {x: "
+      "x: 1\ntopology: {x: 1}\ngpus: {x: 1, resources: [{name: a/b, x: 1}], types: [{name: A, x: "
+      "1}]}\nscoring: {x: "
       "1}\n"
       "listeners: {x: 1, extender: {x: 1, tls: {x: 1, certFile: c, keyFile: k}}, metrics: {x: 1}, "
       "webhook: {x: 1}}\n"
@@ -387,7 +389,7 @@ TEST(LoadTest, TheReferenceFileDocumentsEveryKey) {
     for (const std::string_view key : split(std::string_view(finding.remedy).substr(14), ','))
       EXPECT_TRUE(std::regex_search(text, std::regex(format("(^|\\n)[ #-]*{}:", key)))) << key;
   }
-  EXPECT_EQ(sections, 19);
+  EXPECT_EQ(sections, 20);
 }
 
 TEST(LoadTest, EveryKeyReachesItsField) {
@@ -397,6 +399,7 @@ TEST(LoadTest, EveryKeyReachesItsField) {
       "  resources: [{name: x.dev/mem, sharing: vgpu, selfAccounted: true}]\n"
       "  typeLabels: [pool]\n"
       "  types: [{name: K80, labelValues: [old-*], cost: 0.5}]\n"
+      "topology: {labels: [zone, rack]}\n"
       "profiles: [a.json, b/*.yaml]\n"
       "scoring: {theta: 0}\n"
       "listeners:\n"
@@ -418,6 +421,7 @@ TEST(LoadTest, EveryKeyReachesItsField) {
   EXPECT_EQ(c.gpus.resources[0].sharing, GpuSharing::kVgpu);
   EXPECT_TRUE(c.gpus.resources[0].self_accounted);
   EXPECT_THAT(c.gpus.type_labels, ElementsAre("pool"));
+  EXPECT_THAT(c.gpus.topology_labels, ElementsAre("zone", "rack"));
   ASSERT_EQ(c.gpus.types.size(), 1U);
   EXPECT_EQ(c.gpus.types[0].cost, 0.5);
   EXPECT_THAT(c.profiles, ElementsAre("a.json", "b/*.yaml"));

@@ -31,7 +31,8 @@ TEST(RestartTest, WhatOrdersTheQueueIsTakenAtOnce) {
 
 TEST(RestartTest, WhatIsMadeAtTheStartIsNamed) {
   EXPECT_THAT(from_defaults_to(
-                  "mode: active\ngpus: {typeLabels: [pool]}\nprofiles: [p.json]\n"
+                  "mode: active\ngpus: {typeLabels: [pool]}\ntopology: {labels: [rack]}\nprofiles: "
+                  "[p.json]\n"
                   "listeners: {extender: {address: 'localhost:1'}, api: {address: 'localhost:2'}, "
                   "metrics: {address: 'localhost:3'}, remoteApi: {address: ':4'}, "
                   "proxyApi: {address: ':5'}, webhook: {address: ':8443'}}\n"
@@ -40,11 +41,11 @@ TEST(RestartTest, WhatIsMadeAtTheStartIsNamed) {
                   "1h}}\ntrust: {keyLife: 1h}\nplanner: {lease: a/b, giveBack: true}\n"
                   "cluster: {staleAfter: 90s}\ntelemetry: {step: 30s}\nstore: {path: "
                   "other.db}\nlog: {format: json}\n"),
-              ElementsAre("mode", "gpus", "profiles", "listeners.extender", "listeners.api",
-                          "listeners.remoteApi", "listeners.proxyApi", "listeners.metrics",
-                          "listeners.webhook", "extender", "remoteApi", "webhook.configuration",
-                          "webhook.certificate", "trust", "planner.lease", "planner.giveBack",
-                          "cluster", "telemetry", "store", "log.format"));
+              ElementsAre("mode", "gpus", "topology", "profiles", "listeners.extender",
+                          "listeners.api", "listeners.remoteApi", "listeners.proxyApi",
+                          "listeners.metrics", "listeners.webhook", "extender", "remoteApi",
+                          "webhook.configuration", "webhook.certificate", "trust", "planner.lease",
+                          "planner.giveBack", "cluster", "telemetry", "store", "log.format"));
 }
 
 }  // namespace

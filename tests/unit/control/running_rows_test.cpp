@@ -116,5 +116,16 @@ TEST_F(RunningRowsTest, WhoNeedsTheGpusOfANodeThatLostOneWaitsForItsRun) {
   EXPECT_NEAR(*waiting.start_s, start_s() + kLength_s, kLength_s / 2);
 }
 
+TEST_F(RunningRowsTest, WhoHoldsTheGpusIsNamedBeItPlannedOrNot) {
+  const auto holder = [&](const test::PodBuilder& pod) {
+    const auto cluster = a_cluster().with(a_node("n1")).with(waits(4));
+    const ExplainView told = why(test::ClusterBuilder(cluster).with(pod).build(), "waits");
+    const bool named = !told.blockers.empty() && !told.blockers[0].relief.empty();
+    return named ? told.blockers[0].relief[0].task : "";
+  };
+  EXPECT_EQ(holder(a_pod("notebook").gpus(4).on("n1")), "default/notebook");
+  EXPECT_EQ(holder(a_pod("theirs-0").of_job("theirs").gpus(4).on("n1")), "default/theirs");
+}
+
 }  // namespace
 }  // namespace slackline::control

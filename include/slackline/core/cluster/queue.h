@@ -56,6 +56,7 @@
 
 #include "slackline/base/stop.h"
 #include "slackline/core/cluster/hindrance.h"
+#include "slackline/core/cluster/pools.h"
 #include "slackline/core/cluster/refused_nodes.h"
 #include "slackline/core/cluster/resizing.h"
 #include "slackline/core/cluster/situation.h"
@@ -151,12 +152,6 @@ bool runs_whole(const QueueTask& task);
 std::optional<StopNotice> notice_of(const std::vector<PodPtr>& pods);
 // The run of which these pods were told is to be stopped for this task.
 bool is_asker(const StopNotice& notice, const QueueTask& task);
-
-// The nodes of a pool, in the order of the snapshot.
-struct QueuePool {
-  Pool pool;
-  std::vector<NodeIndex> nodes;
-};
 
 class Queue {
  public:

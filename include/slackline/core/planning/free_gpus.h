@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,17 @@
 #include "slackline/model/placement.h"
 
 namespace slackline::core {
+
+// How near the nodes of a pool are to each other in the network: one level of its blocks, such as
+// zones, racks or NVLink domains.
+struct NodeBlockLevel {
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  std::vector<std::uint32_t> of_node;  // the number of its block, by PoolNode; kNone: in none
+  std::size_t blocks = 0;              // numbered from 0
+};
+
+// By pool; the levels with the nearest nodes first. A pool without any has no blocks.
+using NodeBlocks = std::vector<std::vector<NodeBlockLevel>>;
 
 class FreeGpus {
  public:
@@ -54,7 +66,9 @@ class FreeGpus {
   bool fits(PoolIndex pool, Placement shape, const EligibleNodes* eligible) const;
   // Best fit: of the eligible nodes with at least d_gpn free, the d_node ones with the fewest free
   // GPUs, by (free, index), in that order; empty if there are fewer. O(nodes / 64 x G).
-  // Of `preferred` nodes first, as far as they go; null: none is.
+  // Of `preferred` nodes first, as far as they go; null: none is. Else, of several nodes, in the
+  // nearest block that has as many, of those the one that has the fewest more; where none has as
+  // many, in as few blocks as will do. O(nodes x levels of blocks) for each block taken.
   std::vector<PoolNode> find(PoolIndex pool, Placement shape, const EligibleNodes* eligible,
                              const EligibleNodes* preferred = nullptr) const;
 
@@ -63,6 +77,9 @@ class FreeGpus {
   bool avoids(PoolIndex pool, PoolNode node) const {
     return pool < avoided_.size() && !avoided_[pool].unset() && avoided_[pool].contains(node);
   }
+
+  // Null: no node is near another.
+  void set_blocks(std::shared_ptr<const NodeBlocks> blocks) { blocks_ = std::move(blocks); }
 
   // gpus on every node listed; a node listed twice counts twice.
   void take(PoolIndex pool, const std::vector<PoolNode>& nodes, int gpus);
@@ -87,6 +104,15 @@ class FreeGpus {
     const NodeSet* out = nullptr;
     const NodeSet* also_out = nullptr;
   };
+  // Nodes that a task may use, and how many levels tell apart which of them are near each other.
+  struct Block {
+    NodeSet nodes;
+    std::size_t levels = 0;
+  };
+  // In `in`: the block of the nearest level that has as many nodes as needed, and the fewest more;
+  // else the one of its widest level that has most. Without levels where no block has any.
+  Block nearest(PoolIndex pool, const Block& in, std::size_t needed) const;
+  void add_near(PoolIndex pool, Placement shape, Block in, std::vector<PoolNode>& nodes) const;
   // Adds eligible nodes of this side to those found, until there are as many as wanted.
   void add_best_fits(PoolIndex pool, Placement shape, const EligibleNodes* eligible,
                      const Side& side, std::vector<PoolNode>& nodes) const;
@@ -95,6 +121,7 @@ class FreeGpus {
   std::vector<int> free_;
   std::vector<int> capacity_;
   std::vector<NodeSet> avoided_;  // by pool; empty: none
+  std::shared_ptr<const NodeBlocks> blocks_;
   std::int64_t total_ = 0;
   std::int64_t idle_ = 0;
 };

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace slackline::core {
@@ -30,6 +31,8 @@ class NodeSet {
       if (marked[node]) insert(node);
   }
 
+  explicit NodeSet(std::vector<std::uint64_t> words) : words_(std::move(words)) {}
+
   bool contains(PoolNode node) const { return (words_[node / 64] >> (node % 64) & 1U) != 0; }
   std::size_t size() const {
     std::size_t nodes = 0;
@@ -44,6 +47,12 @@ class NodeSet {
 
   // For no pool, which EligibleNodes treats as no restriction.
   bool unset() const { return words_.empty(); }
+  template <class See>
+  void for_each(const See& see) const {
+    for (std::size_t i = 0; i < words_.size(); ++i)
+      for (std::uint64_t left = words_[i]; left != 0; left &= left - 1)
+        see(static_cast<PoolNode>(i * 64 + static_cast<std::size_t>(std::countr_zero(left))));
+  }
   // Node n is bit n % 64 of word n / 64.
   const std::vector<std::uint64_t>& words() const { return words_; }
 
