@@ -5,7 +5,7 @@ import json
 import time
 import unittest
 
-from support.objects import DURATION, TEAM, gpu_pod, name_of, node_of, phase_of
+from support.objects import DURATION, TEAM, gpu_job, gpu_pod, name_of, node_of, phase_of
 from support.queued_case import QueuedCase
 
 GATE = "slackline.dev/queue"
@@ -140,6 +140,19 @@ class GangsTest(QueuedCase):
         self.cluster.wait(
             lambda: node_of(self.cluster.get("pod", TEAM, "beside")), 40, "another pod to get the GPU that is left"
         )
+
+    def test_three_that_are_alike_share_two_nodes(self):
+        owner = self.owner("PyTorchJob", "three")
+        self.apply(*(self.member(f"three-worker-{index}", owner, 2) for index in range(3)))
+        self.cluster.wait(lambda: self.bound(owner) == 3, 40, "all three to run")
+        self.assertEqual({node_of(pod) for pod in self.pods(owner)}, {"k80-0", "k80-1"})
+        self.apply(gpu_job("indexed", 2, 3, annotations={"expected-duration": "10m"}))
+        self.wait_reason("indexed", "WaitsItsTurn")
+        self.let_end(owner)
+        pods = self.cluster.wait_bound("indexed", 3, 40, TEAM)
+        self.assertEqual({node_of(pod) for pod in pods}, {"k80-0", "k80-1"})
+        self.cluster.wait(lambda: self.rows()["indexed"]["state"] == "running", 10, "it to be told running")
+        self.assertIn("predictedFinish", self.rows()["indexed"])
 
     def test_a_node_that_kube_scheduler_refuses_to_a_member_is_told_and_left_out(self):
         """The gang needs both nodes, and its pods keep off whatever is called noisy."""

@@ -109,7 +109,9 @@ Blocker blocker_of(const ExplainQuestion& question, const Choice& choice) {
   const std::string_view name = type.empty() ? "unknown" : std::string_view(type.str());
   const auto& of_each = queue.task(question.task).request.of_each;
   if (!of_each.empty())
-    blocker.what = format("{} GPUs for pods that differ: {}", name, listed(of_each));
+    blocker.what = of_each.front() == of_each.back()
+                       ? format("{} GPUs for {}", name, listed(of_each))
+                       : format("{} GPUs for pods that differ: {}", name, listed(of_each));
   else if (choice.shape.d_node == 1)
     blocker.what = format("{} GPUs on one node", name);
   else

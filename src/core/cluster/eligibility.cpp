@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "slackline/base/text.h"
@@ -13,6 +14,32 @@ namespace {
 // Its pods are alike, and where they run is not one node for each.
 bool shares_nodes(const QueueTask& task) {
   return task.request.pods > 1 && task.request.of_each.empty() && !task.shape_is_free;
+}
+
+// Beyond that as many pods on each node are asked for: who has so many has many nodes.
+constexpr std::int64_t kMostUneven = 1024;
+
+bool may_be_uneven(const QueueTask& task) {
+  const TaskRequest& request = task.request;
+  return request.of_each.empty() && !task.shape_is_free && request.pods > 1 && request.gpus > 0 &&
+         request.pods <= kMostUneven;
+}
+
+// In units of a pod, of which some share a node.
+bool is_uneven(const PlanNote& plan, const TaskRequest& request) {
+  const std::set<NodeName> distinct(plan.nodes.begin(), plan.nodes.end());
+  return plan.shape == clamped_placement(request.pods, request.gpus) &&
+         std::ssize(plan.nodes) == request.pods && distinct.size() < plan.nodes.size();
+}
+
+// On the nodes that it may use, were their GPUs free.
+bool fits_evenly(const PlacementMenu& menu, const EligibleNodesPtr& eligible) {
+  return std::any_of(menu.all.begin(), menu.all.end(), [&](const Choice& choice) {
+    const int gpus = choice.shape.d_gpn;
+    return eligible == nullptr || eligible->all(choice.pool, gpus) ||
+           eligible->rows(gpus)[choice.pool].size() >=
+               static_cast<std::size_t>(choice.shape.d_node);
+  });
 }
 
 }  // namespace
@@ -62,7 +89,8 @@ Eligibility::NodeCheck Eligibility::left_out_for(const QueueTask& task) const {
 const EligibleNodesPtr& Eligibility::of(const Pod& member, const TaskRequest* shared) {
   std::string key = eligibility_key(member);
   if (shared != nullptr)
-    key += format("|n {}x{} {}", shared->pods, shared->gpus, shared->spread.most.value_or(0));
+    key += format("|n {}x{} {} {}", shared->pods, shared->gpus, shared->spread.most.value_or(0),
+                  shared->of_each.empty());
   const auto [at, first] = known_.try_emplace(std::move(key));
   if (first) at->second = find(member, shared);
   return at->second;
@@ -83,12 +111,17 @@ std::shared_ptr<const MixedPods> Eligibility::mixed(const QueueTask& task) {
     return at->second;
   };
   for (std::size_t i = 0; i < of_each.size(); ++i) {
-    PodGroup pod{1, countable_gpus(of_each[i]), task.plan ? nullptr : eligible_for(*task.pods[i])};
+    const Pod& member = i < task.pods.size() ? *task.pods[i] : *task.member;
+    PodGroup pod{1, countable_gpus(of_each[i]), task.plan ? nullptr : eligible_for(member)};
     std::vector<PodGroup>& groups = mixed->groups;
     if (!groups.empty() && groups.back().gpus == pod.gpus && groups.back().eligible == pod.eligible)
       ++groups.back().pods;
     else
       groups.push_back(std::move(pod));
+  }
+  if (mixed->groups.size() == 1 && !task.plan) {
+    const EligibleNodesPtr& together = of(*task.member, &task.request);
+    mixed->groups.front().eligible = left_out ? without(left_out, together) : together;
   }
   return mixed;
 }
@@ -168,7 +201,7 @@ void Eligibility::add_several(const Pod& member, const TaskRequest& shared,
       std::min({shared.pods, gpus_on_node / std::max<std::int64_t>(1, shared.gpus),
                 shared.spread.most.value_or(shared.pods)});
   for (std::int64_t pods = 2; pods <= most; ++pods) {
-    if (shared.pods % pods != 0) continue;
+    if (shared.of_each.empty() && shared.pods % pods != 0) continue;
     std::vector<NodeSet> rows = usable(member, pods);
     if (rows != eligible.by_pool)
       eligible.of_several.emplace(static_cast<int>(pods * shared.gpus), std::move(rows));
@@ -183,6 +216,34 @@ EligibleNodesPtr Eligibility::find(const Pod& member, const TaskRequest* shared)
   for (PoolIndex p = 0; p < pools_.size(); ++p)
     if (eligible->by_pool[p].size() != pools_[p].nodes.size()) return eligible;
   return nullptr;
+}
+
+std::optional<TaskRequest> Eligibility::one_by_one(const QueueTask& task, const TaskMenu& even) {
+  if (!may_be_uneven(task)) return std::nullopt;
+  if (task.plan ? !is_uneven(*task.plan, task.request) : fits_evenly(*even.menu, of(task)))
+    return std::nullopt;
+  TaskRequest request = task.request;
+  request.of_each.assign(static_cast<std::size_t>(request.pods), request.gpus);
+  if (!task.plan && !could_hold(*task.member, request)) return std::nullopt;
+  return request;
+}
+
+bool Eligibility::could_hold(const Pod& member, const TaskRequest& request) {
+  const EligibleNodesPtr& eligible = of(member, &request);
+  if (eligible == nullptr) return true;
+  for (PoolIndex pool = 0; pool < pools_.size(); ++pool) {
+    const std::int64_t most = std::min(pools_[pool].pool.gpus_per_node / request.gpus,
+                                       most_on_node(request.spread).value_or(request.pods));
+    std::int64_t pods = 0;
+    for (PoolNode node = 0; node < pools_[pool].nodes.size(); ++node)
+      for (std::int64_t there = 0; there < most; ++there) {
+        const auto gpus = there == 0 ? 0 : static_cast<int>((there + 1) * request.gpus);
+        if (!eligible->contains(pool, node, gpus)) break;
+        ++pods;
+      }
+    if (pods >= request.pods) return true;
+  }
+  return false;
 }
 
 }  // namespace slackline::core

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -33,6 +34,10 @@ class Eligibility {
   EligibleNodesPtr of(const QueueTask& task);
   // Null: its pods are equal. Of a run it says nothing of nodes: they are known.
   std::shared_ptr<const MixedPods> mixed(const QueueTask& task);
+  // What a task of equal pods asks for where they are planned one by one, like those that differ,
+  // because no nodes that it may use could take as many each; of a run: could. nullopt: they are
+  // not. `even`: its menu as it is.
+  std::optional<TaskRequest> one_by_one(const QueueTask& task, const TaskMenu& even);
   // What all of them may use.
   EligibleNodesPtr of_all(const MixedPods& mixed) const;
   // Those that were set aside for tasks of which nothing is known (profiling.h); null: none were.
@@ -46,6 +51,8 @@ class Eligibility {
   // `shared`: what such pods ask for that may share nodes; null: each is placed by itself.
   const EligibleNodesPtr& of(const Pod& member, const TaskRequest* shared = nullptr);
   EligibleNodesPtr find(const Pod& member, const TaskRequest* shared) const;
+  // Its pods, were the GPUs of the nodes free.
+  bool could_hold(const Pod& member, const TaskRequest& request);
   // Where several pods of the request share a node.
   void add_several(const Pod& member, const TaskRequest& shared, EligibleNodes& eligible) const;
   std::vector<NodeSet> usable(const Pod& member, std::int64_t pods) const;

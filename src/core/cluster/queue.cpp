@@ -192,7 +192,7 @@ class QueueMaker {
       if (!task.intent->expected_duration_s)
         task.request.past = past_of(options_.portraits.get(), task.job.get());
       resize(task, resizer_, kept_place(task) != nullptr);
-      const TaskMenu& written = menus_.of(*task.intent, task.request);
+      const TaskMenu& written = menu_of(task, eligibility);
       task.deadline_s = resolve_deadline(*task.intent, task.created_s, written.lat11_s);
       if (const auto ended_s = ended_by_s(snapshot_, task))
         task.deadline_s = std::min(task.deadline_s.value_or(*ended_s), *ended_s);
@@ -243,6 +243,16 @@ class QueueMaker {
       queue_.others_.push_back(run.pod);
     }
     queue_.table_ = std::make_unique<TaskTable>(std::move(tasks));
+  }
+
+  const TaskMenu& menu_of(QueueTask& task, Eligibility& eligibility) {
+    const TaskMenu& even = menus_.of(*task.intent, task.request);
+    auto one_by_one = eligibility.one_by_one(task, even);
+    if (!one_by_one) return even;
+    const TaskMenu& uneven = menus_.of(*task.intent, *one_by_one);
+    if (uneven.menu->empty()) return even;
+    task.request = *std::move(one_by_one);
+    return uneven;
   }
 
   void describe_notice(QueueTask& task, PlanTask& described) const {

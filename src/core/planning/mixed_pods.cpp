@@ -80,7 +80,11 @@ std::vector<PoolNode> pack(const FreeGpus& free, PoolIndex pool, const MixedPods
       if (found.empty()) return {};
       left.take(pool, found, group.gpus);
       const PoolNode node = found.front();
-      if (++pods_on[node] == mixed.most_on_node) left.take(pool, found, left.at(pool, node));
+      const std::int64_t there = ++pods_on[node];
+      const auto with_next = static_cast<int>((there + 1) * group.gpus);
+      if (there == mixed.most_on_node ||
+          (group.eligible != nullptr && !group.eligible->contains(pool, node, with_next)))
+        left.take(pool, found, left.at(pool, node));
       nodes.insert(nodes.end(), static_cast<std::size_t>(group.gpus / gpus_of_unit), node);
     }
   return nodes;
