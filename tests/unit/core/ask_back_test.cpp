@@ -55,6 +55,19 @@ TEST_F(AskBackTest, AnOwnerDoesNotWaitForWhoBorrowedUnderAnyPolicy) {
         << policy << ": v0 is its queue's own, v2 is of the pool too";
 }
 
+// The second of vision fits within nothing of its own once the first has started.
+TEST_F(AskBackTest, AnOwnerComesBeforeWhoWouldBorrowWhereAllIsFree) {
+  for (const char* name : {"v0", "v1", "v2"})
+    waits(name, "vision", 4, -10);
+  runs("o0", "other", 4, "n1", -100);
+  runs("o1", "other", 4, "n2", -100);
+  waits("t0", "text", 4, 0);
+  for (const std::string& policy : policy_names()) {
+    const TaskNames started = changes(policy).second;
+    EXPECT_EQ(std::count(started.begin(), started.end(), "t0"), 1) << policy;
+  }
+}
+
 TEST_F(AskBackTest, WhoFitsStopsNobody) {
   vision_borrows();
   waits("t0", "text", 2, 0);

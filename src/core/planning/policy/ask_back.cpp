@@ -104,14 +104,21 @@ class AskBack {
     return asks;
   }
 
-  // Who waits and would use more there than his queue owns.
+  // Who waits and would use more there than his queue owns, once those of his queue have started
+  // that stay within it.
   std::set<Claim> claims_beyond_own() const {
     std::set<Claim> claims;
+    ShareUse use = state_.shares();
     for (const TaskIndex task : state_.waiting()) {
-      if (state_.stays(task)) continue;
-      for (const Choice& choice : planning_.menu(task).all)
-        if (!state_.shares().is_own(state_.use_of(task, choice)) && state_.may_use(task, choice))
+      std::optional<SharedUse> own;
+      for (const Choice& choice : planning_.menu(task).all) {
+        const SharedUse asked = state_.use_of(task, choice);
+        if (!use.is_own(asked) && !state_.stays(task) && state_.may_use(task, choice))
           claims.emplace(choice.pool, planning_.task(task).queue);
+        else if (!own && use.is_own(asked))
+          own = asked;
+      }
+      if (own) use.begin(*own);
     }
     return claims;
   }
