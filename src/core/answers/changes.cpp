@@ -49,7 +49,7 @@ class ChangeFinder {
         options_(options) {}
 
   Changes find() {
-    if (waits_for_its_own_pods()) return {};
+    if (is_held_back()) return {};
     const std::vector<Proposal> all = proposals(question_, options_);
     std::vector<Variant> variants;
     for (const Proposal& proposal : all)
@@ -81,10 +81,11 @@ class ChangeFinder {
   }
 
  private:
-  // They hold it back whatever it asks for, and a variant has none.
-  bool waits_for_its_own_pods() const {
+  // By its own pods, or by its owner, whatever it asks for; a variant has neither.
+  bool is_held_back() const {
     const auto& hindrance = question_.queue.task(question_.task).hindrance;
-    return hindrance && hindrance->reason == reason::kPodsEnding;
+    return hindrance &&
+           (hindrance->reason == reason::kPodsEnding || hindrance->reason == reason::kHeldByUser);
   }
 
   // What was refused to the task stays so, whatever it asks for.

@@ -109,15 +109,19 @@ class Proposer {
     changed_intent(proposal.variant).any_placement = true;
   }
 
-  // The one that nine futures in ten meet.
+  // The one that nine futures in ten meet. Of a Job in the queue only its delay may be changed.
   void add_deadline() {
     const Forecast* forecast = question_.forecast ? question_.forecast(question_.task) : nullptr;
     if (!task_.deadline_s || forecast == nullptr || !task_.length_known()) return;
     const double p90_s = forecast->finish_s.p90();
     if (!std::isfinite(p90_s) || p90_s <= *task_.deadline_s) return;
-    const double later_s = std::ceil(p90_s / kDeadlineStep_s + 1) * kDeadlineStep_s;
-    Proposal& proposal =
-        add(ChangeKind::kLaterDeadline, format("deadline: {}", format_rfc3339(later_s)));
+    const bool promised = task_.job && task_.job->suspended_by_us;
+    const double from_s = promised ? task_.created_s : 0;
+    const double after_s = std::ceil((p90_s - from_s) / kDeadlineStep_s + 1) * kDeadlineStep_s;
+    const double later_s = from_s + after_s;
+    Proposal& proposal = add(ChangeKind::kLaterDeadline,
+                             promised ? format("deadline-after: {}", format_duration(after_s))
+                                      : format("deadline: {}", format_rfc3339(later_s)));
     TaskIntent& intent = changed_intent(proposal.variant);
     intent.deadline_s = later_s;
     intent.deadline_after_s = std::nullopt;

@@ -56,6 +56,16 @@ std::vector<Forecast> everybody(const ComparedState& of, double now_s, const Sto
   return rollout(of.state, now_s, of.policy, asked, options);
 }
 
+// Of a task that no node could run.
+Forecast never(TaskIndex task, const Forecast& after) {
+  Forecast forecast;
+  forecast.task = task;
+  forecast.start_s.deciles.fill(kNever);
+  forecast.finish_s.deciles.fill(kNever);
+  if (after.chance) forecast.chance = 0;
+  return forecast;
+}
+
 }  // namespace
 
 ClusterSnapshot with_nodes(const ClusterSnapshot& snapshot, const AddedNodes& added,
@@ -106,10 +116,16 @@ Comparison compare(const ComparedState& before, const ComparedState& after, doub
     later[after.names[forecast.task]] = &forecast;
   Comparison comparison;
   comparison.complete = !is_asked(stop);
-  for (const Forecast& forecast : first)
+  std::vector<bool> foreseen(before.names.size());
+  for (const Forecast& forecast : first) {
+    foreseen[forecast.task] = true;
     if (const auto at = later.find(before.names[forecast.task]); at != later.end())
       comparison.tasks.push_back(
           {before.names[forecast.task], forecast.task, forecast, *at->second});
+  }
+  for (TaskIndex task = 0; task < before.names.size(); ++task)
+    if (const auto at = later.find(before.names[task]); !foreseen[task] && at != later.end())
+      comparison.tasks.push_back({before.names[task], task, never(task, *at->second), *at->second});
   std::sort(comparison.tasks.begin(), comparison.tasks.end(),
             [](const Outlook& a, const Outlook& b) { return a.task < b.task; });
   return comparison;

@@ -120,6 +120,20 @@ TEST_F(AnswerQueryTest, OthersAppearAsCountsAndTimesOnly) {
   EXPECT_EQ(mine->state, "running");
 }
 
+TEST_F(AnswerQueryTest, NewNodesHelpThoseWhomNoPresentOneCouldRun) {
+  auto cluster = a_cluster();
+  cluster.with(a_node("n1").of("A100", 4)).with(stated("team-a/large", 60).gpus(8).waiting());
+  const test::FakeSource source(cluster.build());
+  AnswerQuery answers = query(source);
+  const auto what_if = answers.what_if({.add = "1xA100x8"}, Viewer());
+  ASSERT_TRUE(what_if) << what_if.error().message;
+  EXPECT_EQ(what_if->gains, 1);
+  ASSERT_EQ(what_if->rows.size(), 1U);
+  EXPECT_EQ(what_if->rows.front().task, "team-a/large");
+  EXPECT_FALSE(what_if->rows.front().start_before.p50_s);
+  EXPECT_TRUE(what_if->rows.front().start_after.p50_s);
+}
+
 TEST_F(AnswerQueryTest, EtaTellsTimesChanceAndHowFarEarlierOnesHeld) {
   WrittenBook written;
   written.coverage = {{100, 81}, {50, 40}};

@@ -251,6 +251,7 @@ TEST_F(AnswersTest, EveryKindOfChangeThatHelpsIsFound) {
   const Change* deadline = find(found, ChangeKind::kLaterDeadline);
   ASSERT_NE(deadline, nullptr);
   EXPECT_GE(*deadline->outlook.chance, 0.8);
+  EXPECT_EQ(deadline->what.rfind("deadline-after: ", 0), 0U) << "its deadline is a promise";
   EXPECT_EQ(find(found, ChangeKind::kQuota), nullptr);
   EXPECT_EQ(find(found, ChangeKind::kFreeShape), nullptr) << "it names no model";
   for (std::size_t i = 1; i < found.helpful.size(); ++i)
@@ -295,6 +296,13 @@ TEST_F(AnswersTest, WhoWaitsForItsOwnPodsIsHelpedByNoChange) {
   const Changes found = changes(*asked, {.may_be_urgent = true});
   EXPECT_TRUE(found.helpful.empty());
   EXPECT_EQ(found.tried, 0);
+}
+
+TEST_F(AnswersTest, WhomItsOwnerHoldsBackIsHelpedByNoChange) {
+  auto held = stated("waits", 60).gpus(4).waiting();
+  held.intent().hold = true;
+  const auto asked = about("waits", a_cluster().with(a_node("n1")).with(held));
+  EXPECT_TRUE(changes(*asked, {.may_be_urgent = true}).helpful.empty());
 }
 
 TEST_F(AnswersTest, UrgentIsProposedToThoseWhoMayUseIt) {
