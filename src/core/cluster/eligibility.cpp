@@ -11,9 +11,11 @@
 namespace slackline::core {
 namespace {
 
-// Its pods are alike, and where they run is not one node for each.
+// Its pods ask for as many GPUs each, and where they run is not one node for each.
 bool shares_nodes(const QueueTask& task) {
-  return task.request.pods > 1 && task.request.of_each.empty() && !task.shape_is_free;
+  const std::vector<std::int64_t>& of_each = task.request.of_each;
+  return task.request.pods > 1 && !task.shape_is_free &&
+         (of_each.empty() || of_each.front() == of_each.back());
 }
 
 // Beyond that as many pods on each node are asked for: who has so many has many nodes.
@@ -21,7 +23,7 @@ constexpr std::int64_t kMostUneven = 1024;
 
 bool may_be_uneven(const QueueTask& task) {
   const TaskRequest& request = task.request;
-  return request.of_each.empty() && !task.shape_is_free && request.pods > 1 && request.gpus > 0 &&
+  return shares_nodes(task) && request.of_each.empty() && request.gpus > 0 &&
          request.pods <= kMostUneven;
 }
 
@@ -119,10 +121,7 @@ std::shared_ptr<const MixedPods> Eligibility::mixed(const QueueTask& task) {
     else
       groups.push_back(std::move(pod));
   }
-  if (mixed->groups.size() == 1 && !task.plan) {
-    const EligibleNodesPtr& together = of(*task.member, &task.request);
-    mixed->groups.front().eligible = left_out ? without(left_out, together) : together;
-  }
+  if (mixed->groups.size() == 1 && !task.plan) mixed->groups.front().eligible = of(task);
   return mixed;
 }
 
@@ -237,8 +236,7 @@ bool Eligibility::could_hold(const Pod& member, const TaskRequest& request) {
     std::int64_t pods = 0;
     for (PoolNode node = 0; node < pools_[pool].nodes.size(); ++node)
       for (std::int64_t there = 0; there < most; ++there) {
-        const auto gpus = there == 0 ? 0 : static_cast<int>((there + 1) * request.gpus);
-        if (!eligible->contains(pool, node, gpus)) break;
+        if (!eligible->contains(pool, node, static_cast<int>((there + 1) * request.gpus))) break;
         ++pods;
       }
     if (pods >= request.pods) return true;

@@ -227,9 +227,10 @@ class QueueMaker {
         described.restart_s = startup_s;
       described.preference = menu.preference;
       described.fallback_after_s = rules_of(task).fallback_after_s;
-      if (!task.plan) described.eligible = eligibility.of(task);
       described.mixed = eligibility.mixed(task);
-      if (described.mixed && !task.plan) described.eligible = eligibility.of_all(*described.mixed);
+      if (!task.plan)
+        described.eligible =
+            described.mixed ? eligibility.of_all(*described.mixed) : eligibility.of(task);
       if (!task.plan && eligibility.profilers() &&
           is_unknown_task(snapshot_, options_, *task.intent, task.job.get()))
         described.preferred = eligibility.profilers();
@@ -537,10 +538,8 @@ class QueueMaker {
     std::optional<double> end_s;
     if (pod_not_starting(queue_.tasks_[t]) != nullptr)
       end_s = options_.now_wall_s + run.predicted_end_s - run.started_s;
-    const Job* job = queue_.tasks_[t].job.get();
-    if (job == nullptr || job->suspended || !job->started_s || !job->run_limit_s()) return end_s;
-    const double limit_s = *job->started_s + static_cast<double>(*job->run_limit_s());
-    return limit_s < end_s.value_or(run.predicted_end_s) ? limit_s : end_s;
+    const auto limit_s = limit_end_s(queue_.tasks_[t]);
+    return limit_s && *limit_s < end_s.value_or(run.predicted_end_s) ? limit_s : end_s;
   }
 
   // nullopt: it goes on, or its pods are replaced.

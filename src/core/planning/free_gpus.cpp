@@ -91,22 +91,17 @@ std::vector<PoolNode> FreeGpus::find(PoolIndex pool, Placement shape, const Elig
       pool < avoided_.size() && !avoided_[pool].unset() ? &avoided_[pool] : nullptr;
   const NodeSet* first =
       preferred != nullptr && !preferred->all(pool) ? &preferred->by_pool[pool] : nullptr;
-  NodeSet near;
-  if (first != nullptr) {
-    add_best_fits(pool, shape, eligible, {.in = first, .out = avoided}, nodes);
-  } else if (shape.d_node > 1 && blocks_ != nullptr && !(*blocks_)[pool].empty()) {
+  if (first != nullptr) add_best_fits(pool, shape, eligible, {.in = first, .out = avoided}, nodes);
+  if (first == nullptr && shape.d_node > 1 && blocks_ != nullptr && !(*blocks_)[pool].empty()) {
     const Mask mask(eligible, pool, shape.d_gpn);
     std::vector<std::uint64_t> words =
         pools_[pool].levels[static_cast<std::size_t>(shape.d_gpn)].nodes.words();
     for (std::size_t i = 0; i < words.size(); ++i)
       words[i] &= mask[i] & ~(avoided == nullptr ? 0 : avoided->words()[i]);
     add_near(pool, shape, {NodeSet(std::move(words)), (*blocks_)[pool].size()}, nodes);
-    near = NodeSet(this->nodes(pool));
-    for (const PoolNode node : nodes)
-      near.insert(node);
-    first = &near;
+  } else {
+    add_best_fits(pool, shape, eligible, {.out = avoided, .also_out = first}, nodes);
   }
-  add_best_fits(pool, shape, eligible, {.out = avoided, .also_out = first}, nodes);
   if (avoided != nullptr) add_best_fits(pool, shape, eligible, {.in = avoided}, nodes);
   return nodes;
 }

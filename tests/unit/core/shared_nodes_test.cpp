@@ -1,5 +1,6 @@
 // Pods of one task that share a node need room there together: CPU, memory and the rest, not GPUs
 // alone.
+#include <algorithm>
 #include <map>
 
 #include <gmock/gmock.h>
@@ -28,11 +29,11 @@ class SharedNodesTest : public testing::Test {
     world_.add(a_job("ddp").of(8).gang().gpus(1).cpus(cpus).waiting());
   }
   void settle() { ASSERT_TRUE(planner_.settle(world_)); }
-  // How many of the gang's pods each node has.
-  std::map<std::string, int> nodes() const {
+  // How many of a gang's pods each node has.
+  std::map<std::string, int> nodes(const std::string& gang = "ddp") const {
     std::map<std::string, int> nodes;
     for (const auto& [key, pod] : world_.pods())
-      if (pod.bound() && pod.owner && pod.owner->name == "ddp") ++nodes[pod.node.str()];
+      if (pod.bound() && pod.owner && pod.owner->name == gang) ++nodes[pod.node.str()];
     return nodes;
   }
 
@@ -71,6 +72,72 @@ TEST_F(SharedNodesTest, NobodyHoldsGpusOfNodesThatAreTooSmall) {
   EXPECT_THAT(nodes(), IsEmpty());
   EXPECT_TRUE(world_.job("ddp").suspended);
   EXPECT_EQ(world_.bound("next"), 1);
+}
+
+// Gangs of equal pods of which no nodes could take as many each.
+class UnevenGangsTest : public SharedNodesTest {
+ protected:
+  // How many pods of a Job its nodes have, the most first.
+  std::vector<int> on_nodes(const std::string& job) const {
+    std::vector<int> counts;
+    for (const auto& [node, count] : nodes(job))
+      counts.push_back(count);
+    std::sort(counts.rbegin(), counts.rend());
+    return counts;
+  }
+};
+
+TEST_F(UnevenGangsTest, ThreePodsRunOnTwoNodes) {
+  add_nodes(2);
+  world_.add(a_job("three").of(3).gang().gpus(4).waiting());
+  settle();
+  EXPECT_THAT(on_nodes("three"), ElementsAre(2, 1));
+}
+
+TEST_F(UnevenGangsTest, WhatIsFreeBesideOthersIsEnough) {
+  add_nodes(2);
+  world_.add(a_pod("web").gpus(4).on("n1"));
+  world_.add(a_job("three").of(3).gang().gpus(4).waiting());
+  settle();
+  EXPECT_THAT(on_nodes("three"), ElementsAre(2, 1));
+}
+
+TEST_F(UnevenGangsTest, AsManyOnEachNodeWhereThereAreSuchNodes) {
+  add_nodes(3);
+  world_.add(a_job("three").of(3).gang().gpus(4).waiting());
+  settle();
+  EXPECT_THAT(on_nodes("three"), ElementsAre(1, 1, 1));
+}
+
+TEST_F(UnevenGangsTest, WhatElseTheyNeedOfANodeTheyNeedTogether) {
+  add_nodes(2);
+  world_.add(a_job("wide").of(3).gang().gpus(2).cpus(40).waiting());
+  world_.add(a_job("slim").of(7).gang().gpus(1).cpus(16).waiting());
+  settle();
+  EXPECT_THAT(on_nodes("wide"), IsEmpty()) << "a node has CPUs for one of them";
+  EXPECT_THAT(on_nodes("slim"), ElementsAre(4, 3));
+}
+
+TEST_F(UnevenGangsTest, OnlyNodesThatTheyMayUseCount) {
+  add_nodes(4);
+  SchedulingConstraints two;
+  for (int node = 1; node <= 2; ++node)
+    world_.add(a_node("m" + std::to_string(node)).of("A100", 8).cpus(64).label("set", "m"));
+  two.affinity_terms = {{{"set", MatchOperator::kIn, {"m"}}}};
+  world_.add(a_job("bound").of(3).gang().gpus(4).waiting().constrained(two));
+  settle();
+  EXPECT_THAT(on_nodes("bound"), ElementsAre(2, 1));
+}
+
+TEST_F(UnevenGangsTest, TheNextOneStartsBesideItAndAfterIt) {
+  add_nodes(2);
+  world_.add(a_job("three").of(3).gang().gpus(4).waiting());
+  settle();
+  world_.add(a_job("fits").gpus(4).waiting());
+  world_.add(a_job("again").of(3).gang().gpus(4).waiting());
+  settle();
+  EXPECT_THAT(on_nodes("fits"), ElementsAre(1));
+  EXPECT_THAT(on_nodes("again"), IsEmpty()) << "no GPU is given twice";
 }
 
 }  // namespace

@@ -32,6 +32,8 @@ bool runs_as_planned(const QueueTask& task);
 
 // Since when it runs, as its Job or its pod says; epoch seconds.
 std::optional<double> started_s(const QueueTask& task);
+// When its Job ends it, whatever it has done; epoch seconds. nullopt: no limit, or it does not run.
+std::optional<double> limit_end_s(const QueueTask& task);
 // Whose container cannot start, of its pods that are on their nodes; null: none.
 const Pod* pod_not_starting(const QueueTask& task);
 

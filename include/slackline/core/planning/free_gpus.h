@@ -112,6 +112,7 @@ class FreeGpus {
   // In `in`: the block of the nearest level that has as many nodes as needed, and the fewest more;
   // else the one of its widest level that has most. Without levels where no block has any.
   Block nearest(PoolIndex pool, const Block& in, std::size_t needed) const;
+  // Adds nodes of `in`, block by block, until there are as many as wanted or no more.
   void add_near(PoolIndex pool, Placement shape, Block in, std::vector<PoolNode>& nodes) const;
   // Adds eligible nodes of this side to those found, until there are as many as wanted.
   void add_best_fits(PoolIndex pool, Placement shape, const EligibleNodes* eligible,

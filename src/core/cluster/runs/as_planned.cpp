@@ -135,6 +135,13 @@ std::optional<double> started_s(const QueueTask& task) {
   return task.job ? task.job->started_s : task.member->started_s;
 }
 
+std::optional<double> limit_end_s(const QueueTask& task) {
+  const Job* job = task.job.get();
+  if (job == nullptr || job->suspended || !job->started_s || !job->run_limit_s())
+    return std::nullopt;
+  return *job->started_s + static_cast<double>(*job->run_limit_s());
+}
+
 const Pod* pod_not_starting(const QueueTask& task) {
   for (const PodPtr& pod : task.bound)
     if (!pod->not_starting.empty() && !pod->deleting) return pod.get();

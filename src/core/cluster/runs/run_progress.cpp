@@ -41,8 +41,7 @@ std::optional<double> end_as_planned(const QueueTask& task, double now_s) {
   double end_s = run.reported ? run.reported->at_s + run.observed_work_s * run.reported->left
                               : run.started_s + predicted_s;
   if (end_s <= now_s) end_s = now_s + kOverrun * predicted_s;
-  const auto limit_s = task.job ? task.job->run_limit_s() : std::nullopt;
-  return limit_s ? std::min(end_s, *since_s + static_cast<double>(*limit_s)) : end_s;
+  return std::min(end_s, limit_end_s(task).value_or(end_s));
 }
 
 std::optional<double> done_share(const Queue& queue, TaskIndex index, double now_s) {
