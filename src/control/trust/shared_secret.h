@@ -8,9 +8,10 @@
 
 namespace slackline::control {
 
-// For something that is renewed after `life_s`: a minute, less for short lives.
+// For something that is renewed after `life_s`: twenty seconds, less for short lives. Until the
+// next look nobody trusts a webhook whose authorities somebody took out of its configuration.
 inline double look_every_s(double life_s) {
-  return std::clamp(life_s / 20, 0.5, 60.0);
+  return std::clamp(life_s / 20, 0.5, 20.0);
 }
 
 // `attempt` reads what is shared and, where it must, writes it with a precondition. It is
