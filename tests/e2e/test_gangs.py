@@ -73,7 +73,7 @@ class GangsTest(QueuedCase):
         return pod
 
     def pods(self, owner):
-        return [pod for pod in self.cluster.list("pod", TEAM) if pod["metadata"]["ownerReferences"][0] == owner]
+        return [pod for pod in self.cluster.list("pod", TEAM) if owner in pod["metadata"].get("ownerReferences", [])]
 
     def bound(self, owner):
         return sum(bool(node_of(pod)) for pod in self.pods(owner))
@@ -153,6 +153,18 @@ class GangsTest(QueuedCase):
         self.assertEqual({node_of(pod) for pod in pods}, {"k80-0", "k80-1"})
         self.cluster.wait(lambda: self.rows()["indexed"]["state"] == "running", 10, "it to be told running")
         self.assertIn("predictedFinish", self.rows()["indexed"])
+
+    def test_what_is_free_now_is_enough_though_a_node_could_have_all(self):
+        """One GPU is free on one node, two on the other."""
+        for name, gpus in (("first", 3), ("second", 2)):
+            self.apply(gpu_pod(name, gpus, namespace=TEAM))
+            self.cluster.wait(lambda name=name: node_of(self.cluster.get("pod", TEAM, name)), 40, "the pods before")
+        owner = self.owner("PyTorchJob", "parts")
+        self.apply(*(self.member(f"parts-worker-{index}", owner, 1) for index in range(3)))
+        self.cluster.wait(lambda: self.bound(owner) == 3, 40, "all three to run")
+        nodes = [node_of(pod) for pod in self.pods(owner)]
+        second = node_of(self.cluster.get("pod", TEAM, "second"))
+        self.assertEqual(nodes.count(second), 2)
 
     def test_a_node_that_kube_scheduler_refuses_to_a_member_is_told_and_left_out(self):
         """The gang needs both nodes, and its pods keep off whatever is called noisy."""

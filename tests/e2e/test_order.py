@@ -194,6 +194,22 @@ class OrderTest(QueuedCase):
         self.assertEqual([(node["name"], node["block"]) for node in listed],
                          [("racked-1", "rack-1"), ("racked-3", "rack-1")])  # fmt: skip
 
+    def test_pods_that_must_be_in_one_zone_are_planned_in_one(self):
+        """Of six nodes that are alike only two are in one."""
+        zones = dict(enumerate("abcdee"))
+        self.cluster.add_gpu_nodes(len(zones), 4, "T4", prefix="zoned")
+        self.addCleanup(self.cluster.kubectl, "delete", "node", *(f"zoned-{node}" for node in zones))
+        for node, zone in zones.items():
+            self.cluster.kubectl("label", "node", f"zoned-{node}", f"example.com/zone={zone}")
+        job = gpu_job("zoned", 4, 2, annotations={"gpu-types": "T4", "expected-duration": "10m"})
+        term = {"labelSelector": {"matchLabels": {"job-name": "zoned"}}, "topologyKey": "example.com/zone"}
+        only = {"requiredDuringSchedulingIgnoredDuringExecution": [term]}
+        job["spec"]["template"]["spec"]["affinity"] = {"podAffinity": only}
+        self.apply(job)
+        self.cluster.wait_bound("zoned", 2, 30, TEAM)
+        plan = json.loads(self.job("zoned")["metadata"]["annotations"]["slackline.dev/plan"])
+        self.assertEqual(sorted(plan["nodes"]), ["zoned-4", "zoned-5"])
+
     def test_what_a_limit_range_fills_in_and_refuses_is_known_before_there_is_a_pod(self):
         self.apply(limit_range("small", cpu="40", gpus="2"))
         self.addCleanup(self.cluster.kubectl, "delete", "limitrange", "small", "-n", TEAM)

@@ -44,12 +44,13 @@ struct Toleration {
   friend bool operator==(const Toleration&, const Toleration&) = default;
 };
 
-// What the required rules by host name of a task's pods say of pods that are alike: how many may be
-// on one node. Absent: any number.
+// What the required rules of a task's pods say of pods that are alike. By host name, how many may
+// be on one node; absent: any number. By affinity, whatever the label, what all of them must be in.
 struct OwnSpread {
   std::optional<std::int64_t> most;  // 1 by anti-affinity and host ports
   std::optional<std::int64_t>
       skew;  // maxSkew of topology spread: more where every node has as many
+  std::vector<std::string> together{};  // labels whose values all of their nodes share; sorted
 };
 
 // Where a pod may go, as far as Slackline repeats kube-scheduler's predicates. Volumes stay

@@ -43,7 +43,7 @@ std::string group_text(std::string_view code) {
     std::string_view code;
     std::string_view text;
   };
-  static constexpr std::array<Text, 14> kTexts = {{
+  static constexpr std::array<Text, 15> kTexts = {{
       {"GpuTypeNotAccepted", "other GPU type"},
       {"GpuTypeUnknown", "GPU type unknown"},
       {"NoGpus", "no such GPUs"},
@@ -55,6 +55,7 @@ std::string group_text(std::string_view code) {
       {"NodeAffinity", "not in its node affinity"},
       {"NodeTooSmall", "too few GPUs, or too little else, in all"},
       {"RefusedByScheduler", "refused by kube-scheduler"},
+      {"PodAffinity", "not where its pods are planned together"},
       {"HeldForOthers", "held for others"},
       {"Full", "full"},
       {"NoCpuOrMemory", "too little CPU, memory or another resource free"},

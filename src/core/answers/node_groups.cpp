@@ -17,6 +17,7 @@ constexpr std::string_view kNoCpuOrMemory = "NoCpuOrMemory";
 constexpr std::string_view kFree = "Free";
 constexpr std::string_view kNoGpus = "NoGpus";
 constexpr std::string_view kRefused = "RefusedByScheduler";
+constexpr std::string_view kOtherDomain = "PodAffinity";
 
 class NodeJudge {
  public:
@@ -26,7 +27,8 @@ class NodeJudge {
         member_(*task_.member),
         besides_gpus_(besides_gpus(member_)),
         accepted_(*task_.intent, question.catalog, task_.request.resource),
-        holds_(question.snapshot, member_, question.now_steady_s) {}
+        holds_(question.snapshot, member_, question.now_steady_s),
+        domain_(domain_of_plan()) {}
 
   std::string_view judge(NodeIndex index) const {
     const NodeState& state = question_.snapshot.node(index);
@@ -40,6 +42,8 @@ class NodeJudge {
         !question_.snapshot.fits(besides_gpus_, state.node->allocatable))
       return code(Verdict::kNodeTooSmall);
     if (refusal_of(index) != nullptr) return kRefused;
+    if (domain_ && domain_of(*state.node, task_.request.spread.together) != domain_)
+      return kOtherDomain;
     const Resources free = state.free();
     const Resources left = free - holds_.against(index);
     if (free.gpu_count(resource) < wanted) return kFull;
@@ -95,6 +99,20 @@ class NodeJudge {
   }
 
  private:
+  // The one for which its pods are planned, all of them; nullopt: none is needed, or none will do.
+  std::optional<std::vector<std::string>> domain_of_plan() const {
+    const auto& eligible = question_.queue.state().tasks()[question_.task].eligible;
+    if (task_.request.spread.together.empty() || !eligible) return std::nullopt;
+    for (PoolIndex pool = 0; pool < question_.queue.pools().size(); ++pool) {
+      const std::vector<NodeIndex>& nodes = question_.queue.pools()[pool].nodes;
+      for (PoolNode node = 0; node < nodes.size(); ++node)
+        if (eligible->contains(pool, node))
+          return domain_of(*question_.snapshot.node(nodes[node]).node,
+                           task_.request.spread.together);
+    }
+    return std::nullopt;
+  }
+
   const GpuType& type_of(NodeIndex index) const {
     return question_.snapshot.node(index).node->gpu_type;
   }
@@ -123,6 +141,7 @@ class NodeJudge {
   const Resources besides_gpus_;
   AcceptedTypes accepted_;
   HoldView holds_;
+  const std::optional<std::vector<std::string>> domain_;
   mutable std::vector<std::vector<TaskIndex>> runs_;  // by node; made when first needed
 };
 

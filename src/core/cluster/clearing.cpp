@@ -35,7 +35,13 @@ EligibleNodes nodes_elsewhere(const ClusterSnapshot& snapshot, const Queue& queu
   if (slow != nullptr)
     for (PoolNode node = 0; node < nodes.size(); ++node)
       if (slow->contains(snapshot.node(nodes[node]).node->name)) eligible.by_pool[pool].erase(node);
-  for (const PoolNode own : queue.state().progress(index).run.nodes)
+  const std::vector<PoolNode>& run = queue.state().progress(index).run.nodes;
+  const Node& here = *snapshot.node(nodes[run.front()]).node;
+  for (PoolNode node = 0; node < nodes.size(); ++node)
+    if (!in_same_domain(here, *snapshot.node(nodes[node]).node,
+                        queue.task(index).request.spread.together))
+      eligible.by_pool[pool].erase(node);
+  for (const PoolNode own : run)
     eligible.by_pool[pool].erase(own);
   return eligible;
 }

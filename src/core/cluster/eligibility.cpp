@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "slackline/base/text.h"
+#include "slackline/core/cluster/predicates.h"
 #include "slackline/core/cluster/task_catalog.h"
 
 namespace slackline::core {
@@ -46,6 +47,17 @@ bool fits_evenly(const PlacementMenu& menu, const EligibleNodesPtr& eligible) {
 
 }  // namespace
 
+std::vector<std::vector<int>> free_by_pool(const std::vector<QueuePool>& pools,
+                                           const RoomTable& room) {
+  std::vector<std::vector<int>> gpus;
+  for (const QueuePool& pool : pools) {
+    gpus.emplace_back();
+    for (const NodeIndex node : pool.nodes)
+      gpus.back().push_back(countable_gpus(room.free(node).gpu_count(pool.pool.resource)));
+  }
+  return gpus;
+}
+
 std::string eligibility_key(const Pod& member) {
   std::string key = format("{}|{}", member.requests.cpu_milli, member.requests.memory_bytes);
   if (member.uid.empty())
@@ -74,7 +86,60 @@ EligibleNodesPtr Eligibility::of(const QueueTask& task) {
   return left_out ? without(left_out, eligible) : eligible;
 }
 
-Eligibility::NodeCheck Eligibility::left_out_for(const QueueTask& task) const {
+Eligibility::NodeCheck Eligibility::left_out_for(const QueueTask& task) {
+  NodeCheck left_out = slow_or_refused_for(task);
+  const std::vector<std::string>& labels = task.request.spread.together;
+  if (labels.empty() || task.request.pods == 1) return left_out;
+  const auto domain = domain_for(task, left_out);
+  return [this, &labels, domain, left_out = std::move(left_out)](const NodeName& name) {
+    const auto node = snapshot_.find_node(name.str());
+    const bool inside = domain && node && domain_of(*snapshot_.node(*node).node, labels) == domain;
+    return !inside || (left_out && left_out(name));
+  };
+}
+
+std::optional<Eligibility::Domain> Eligibility::domain_for(const QueueTask& task,
+                                                           const NodeCheck& left_out) {
+  const std::vector<std::string>& labels = task.request.spread.together;
+  if (task.plan)
+    for (const NodeName& name : task.plan->nodes)
+      if (const auto node = snapshot_.find_node(name.str()))
+        return domain_of(*snapshot_.node(*node).node, labels);
+  const bool alike = task.request.of_each.empty();
+  const std::int64_t gpus = alike ? task.request.gpus : 1;
+  const std::int64_t needed = alike ? task.request.pods : task.request.all_gpus();
+  struct Places {
+    std::int64_t all = 0;
+    std::int64_t free = 0;
+  };
+  std::map<std::pair<Domain, PoolIndex>, Places> places;
+  const EligibleNodesPtr& eligible = of(*task.member);
+  for (PoolIndex p = 0; p < pools_.size(); ++p)
+    for (PoolNode i = 0; i < pools_[p].nodes.size(); ++i) {
+      const NodeIndex index = pools_[p].nodes[i];
+      const Node& node = *snapshot_.node(index).node;
+      const auto domain = domain_of(node, labels);
+      if (!domain || (eligible && !eligible->contains(p, i)) || (left_out && left_out(node.name)))
+        continue;
+      const std::string& resource = pools_[p].pool.resource;
+      Places& there = places[{*domain, p}];
+      there.all += node.allocatable.gpu_count(resource) / gpus;
+      there.free += std::max<std::int64_t>(0, room_.free(index).gpu_count(resource)) / gpus;
+    }
+  const auto rank = [&](const Places& there) {
+    return there.free >= needed ? std::pair(true, -there.free) : std::pair(false, there.all);
+  };
+  const Places* best = nullptr;
+  std::optional<Domain> found;
+  for (const auto& [where, there] : places) {
+    if (there.all < needed || (best != nullptr && rank(there) <= rank(*best))) continue;
+    best = &there;
+    found = where.first;
+  }
+  return found;
+}
+
+Eligibility::NodeCheck Eligibility::slow_or_refused_for(const QueueTask& task) const {
   const auto& stops = task.job ? task.job->preemptions : nullptr;
   const PreemptionNote::SlowRun* slow = stops && stops->slow ? &*stops->slow : nullptr;
   const TaskRefusals* refusals = nullptr;
@@ -217,18 +282,24 @@ EligibleNodesPtr Eligibility::find(const Pod& member, const TaskRequest* shared)
   return nullptr;
 }
 
-std::optional<TaskRequest> Eligibility::one_by_one(const QueueTask& task, const TaskMenu& even) {
+std::optional<TaskRequest> Eligibility::one_by_one(const QueueTask& task, const TaskMenu& even,
+                                                   bool may_start) {
   if (!may_be_uneven(task)) return std::nullopt;
-  if (task.plan ? !is_uneven(*task.plan, task.request) : fits_evenly(*even.menu, of(task)))
+  if (task.plan && !is_uneven(*task.plan, task.request)) return std::nullopt;
+  const bool waits = may_start && even.length != LengthSource::kModel;
+  if (!task.plan && fits_evenly(*even.menu, of(task)) &&
+      !(waits && has_room_one_by_one(task, *even.menu)))
     return std::nullopt;
   TaskRequest request = task.request;
   request.of_each.assign(static_cast<std::size_t>(request.pods), request.gpus);
-  if (!task.plan && !could_hold(*task.member, request)) return std::nullopt;
+  if (!task.plan && !could_hold(task, request)) return std::nullopt;
   return request;
 }
 
-bool Eligibility::could_hold(const Pod& member, const TaskRequest& request) {
-  const EligibleNodesPtr& eligible = of(member, &request);
+bool Eligibility::could_hold(const QueueTask& task, const TaskRequest& request) {
+  const NodeCheck left_out = left_out_for(task);
+  const EligibleNodesPtr& any = of(*task.member, &request);
+  const EligibleNodesPtr eligible = left_out ? without(left_out, any) : any;
   if (eligible == nullptr) return true;
   for (PoolIndex pool = 0; pool < pools_.size(); ++pool) {
     const std::int64_t most = std::min(pools_[pool].pool.gpus_per_node / request.gpus,
@@ -242,6 +313,32 @@ bool Eligibility::could_hold(const Pod& member, const TaskRequest& request) {
     if (pods >= request.pods) return true;
   }
   return false;
+}
+
+bool Eligibility::has_room_one_by_one(const QueueTask& task, const PlacementMenu& even) {
+  const EligibleNodesPtr eligible = of(task);
+  const FreeGpus& free = free_now();
+  std::set<PoolIndex> pools;
+  for (const Choice& choice : even.all) {
+    if (free.fits(choice.pool, choice.shape, eligible.get())) return false;
+    pools.insert(choice.pool);
+  }
+  const TaskRequest& request = task.request;
+  const std::int64_t most = most_on_node(request.spread).value_or(request.pods);
+  return std::any_of(pools.begin(), pools.end(), [&](PoolIndex pool) {
+    std::int64_t pods = 0;
+    for (std::int64_t there = 1; there <= most && pods < request.pods; ++there) {
+      const std::int64_t gpus = there * request.gpus;
+      if (gpus > kMaxGpusPerNode) break;
+      pods += free.nodes_with(pool, static_cast<int>(gpus), eligible.get(),
+                              static_cast<int>(request.pods));
+    }
+    return pods >= request.pods;
+  });
+}
+
+const FreeGpus& Eligibility::free_now() {
+  return free_now_ ? *free_now_ : free_now_.emplace(free_by_pool(pools_, now_));
 }
 
 }  // namespace slackline::core

@@ -17,6 +17,10 @@ namespace slackline::core {
 // Everything that eligibility depends on, as a key.
 std::string eligibility_key(const Pod& member);
 
+// GPUs, by pool and node of it.
+std::vector<std::vector<int>> free_by_pool(const std::vector<QueuePool>& pools,
+                                           const RoomTable& room);
+
 // By pool.
 std::vector<NodeSet> nodes_named(const ClusterSnapshot& snapshot,
                                  const std::vector<QueuePool>& pools,
@@ -25,19 +29,22 @@ std::vector<NodeSet> nodes_named(const ClusterSnapshot& snapshot,
 // Of one snapshot; computed once for all equal tasks. All references outlive it.
 class Eligibility {
  public:
-  // `refused`: null = none.
+  // `now`: what is free now; `room`: by which nodes are judged, now or later. `refused`: null =
+  // none.
   Eligibility(const ClusterSnapshot& snapshot, const std::vector<QueuePool>& pools,
-              const RoomTable& room, const RefusedNodes* refused)
-      : snapshot_(snapshot), pools_(pools), room_(room), refused_(refused) {}
+              const RoomTable& now, const RoomTable& room, const RefusedNodes* refused)
+      : snapshot_(snapshot), pools_(pools), now_(now), room_(room), refused_(refused) {}
 
   // Null: every node.
   EligibleNodesPtr of(const QueueTask& task);
   // Null: its pods are equal. Of a run it says nothing of nodes: they are known.
   std::shared_ptr<const MixedPods> mixed(const QueueTask& task);
   // What a task of equal pods asks for where they are planned one by one, like those that differ,
-  // because no nodes that it may use could take as many each; of a run: could. nullopt: they are
-  // not. `even`: its menu as it is.
-  std::optional<TaskRequest> one_by_one(const QueueTask& task, const TaskMenu& even);
+  // because no nodes that it may use take as many each: none could, or, where it `may_start`, none
+  // has room now and others have. Of a run: as it runs. nullopt: they are not. `even`: its menu as
+  // it is; where that knows from a model what each shape takes, it waits for one of them.
+  std::optional<TaskRequest> one_by_one(const QueueTask& task, const TaskMenu& even,
+                                        bool may_start);
   // What all of them may use.
   EligibleNodesPtr of_all(const MixedPods& mixed) const;
   // Those that were set aside for tasks of which nothing is known (profiling.h); null: none were.
@@ -46,21 +53,33 @@ class Eligibility {
  private:
   using NodeCheck = std::function<bool(const NodeName&)>;
   // Null: nothing.
-  NodeCheck left_out_for(const QueueTask& task) const;
+  NodeCheck left_out_for(const QueueTask& task);
+  NodeCheck slow_or_refused_for(const QueueTask& task) const;
+  // As rules between pods call it (predicates.h).
+  using Domain = std::vector<std::string>;
+  // Of a task whose pods must be in one (OwnSpread::together): where it runs; else one that has
+  // room for it now, as little more as there is; else the one that has room for most. nullopt: none
+  // could hold it.
+  std::optional<Domain> domain_for(const QueueTask& task, const NodeCheck& left_out);
   EligibleNodesPtr without(const NodeCheck& left_out, const EligibleNodesPtr& eligible) const;
   // `shared`: what such pods ask for that may share nodes; null: each is placed by itself.
   const EligibleNodesPtr& of(const Pod& member, const TaskRequest* shared = nullptr);
   EligibleNodesPtr find(const Pod& member, const TaskRequest* shared) const;
   // Its pods, were the GPUs of the nodes free.
-  bool could_hold(const Pod& member, const TaskRequest& request);
+  bool could_hold(const QueueTask& task, const TaskRequest& request);
+  // Now there is room for its pods, and not for as many on each node.
+  bool has_room_one_by_one(const QueueTask& task, const PlacementMenu& even);
+  const FreeGpus& free_now();
   // Where several pods of the request share a node.
   void add_several(const Pod& member, const TaskRequest& shared, EligibleNodes& eligible) const;
   std::vector<NodeSet> usable(const Pod& member, std::int64_t pods) const;
 
   const ClusterSnapshot& snapshot_;
   const std::vector<QueuePool>& pools_;
+  const RoomTable& now_;
   const RoomTable& room_;
   const RefusedNodes* refused_;
+  std::optional<FreeGpus> free_now_;  // made when first needed
   std::map<std::string, EligibleNodesPtr> known_;
   EligibleNodesPtr profilers_;
 };

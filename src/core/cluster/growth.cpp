@@ -68,12 +68,15 @@ class GrowthFinder {
     const PoolIndex pool = state_.choice(index, run.choice).pool;
     const std::vector<NodeIndex>& nodes = queue_.pools()[pool].nodes;
     const Resources rest = besides_gpus(member);
+    const Node& here = *snapshot_.node(nodes[run.nodes.front()]).node;
     EligibleNodes eligible;
     for (const QueuePool& each : queue_.pools())
       eligible.by_pool.emplace_back(each.nodes.size());
     for (PoolNode i = 0; i < nodes.size(); ++i) {
       const bool own = std::find(run.nodes.begin(), run.nodes.end(), i) != run.nodes.end();
-      if (!misfit(member, *snapshot_.node(nodes[i]).node) &&
+      const Node& node = *snapshot_.node(nodes[i]).node;
+      if (!misfit(member, node) &&
+          in_same_domain(here, node, queue_.task(index).request.spread.together) &&
           (own || snapshot_.fits(rest, room_.free(nodes[i]))))
         eligible.by_pool[pool].insert(i);
     }

@@ -90,6 +90,23 @@ bool tolerates(const Toleration& toleration, const Taint& taint) {
   return toleration.exists || toleration.value == taint.value;
 }
 
+std::optional<std::vector<std::string>> domain_of(const Node& node,
+                                                  const std::vector<std::string>& labels) {
+  std::vector<std::string> values;
+  for (const std::string& label : labels) {
+    const std::string* value = find_label(node.labels, label);
+    if (value == nullptr) return std::nullopt;
+    values.push_back(*value);
+  }
+  return values;
+}
+
+bool in_same_domain(const Node& a, const Node& b, const std::vector<std::string>& labels) {
+  if (labels.empty()) return true;
+  const auto domain = domain_of(a, labels);
+  return domain && domain == domain_of(b, labels);
+}
+
 std::optional<Misfit> misfit(const Pod& pod, const Node& node) {
   const SchedulingConstraints& constraints = constraints_of(pod);
   static const Taint kNotReadyTaint{"node.kubernetes.io/not-ready", "", TaintEffect::kNoSchedule};

@@ -180,7 +180,8 @@ class QueueMaker {
   void describe_tasks() {
     std::optional<RoomTable> later;
     if (options_.foresee) later.emplace(later_room());
-    Eligibility eligibility(snapshot_, queue_.pools_, later ? *later : room_, options_.refused);
+    Eligibility eligibility(snapshot_, queue_.pools_, room_, later ? *later : room_,
+                            options_.refused);
     std::vector<PlanTask> tasks;
     tasks.reserve(queue_.tasks_.size() + other_runs_.size());
     const std::vector<std::int64_t> keys = keys_of_equals(queue_.tasks_);
@@ -220,9 +221,7 @@ class QueueMaker {
         described.near_end_since_s =
             options_.near_ends->since_s(task.uid, started_s(task).value_or(options_.now_wall_s));
       described.queue = number_of(task.account);
-      const bool has_place = task.plan || kept_place(task) != nullptr ||
-                             gang_places_.kept_for(snapshot_, task) != nullptr;
-      described.menu = has_place ? menu.menu : within_quotas(task, menu.menu);
+      described.menu = has_place(task) ? menu.menu : within_quotas(task, menu.menu);
       if (const double startup_s = startup_of(*described.menu); startup_s > 0)
         described.restart_s = startup_s;
       described.preference = menu.preference;
@@ -248,7 +247,7 @@ class QueueMaker {
 
   const TaskMenu& menu_of(QueueTask& task, Eligibility& eligibility) {
     const TaskMenu& even = menus_.of(*task.intent, task.request);
-    auto one_by_one = eligibility.one_by_one(task, even);
+    auto one_by_one = eligibility.one_by_one(task, even, !task.hindrance && !has_place(task));
     if (!one_by_one) return even;
     const TaskMenu& uneven = menus_.of(*task.intent, *one_by_one);
     if (uneven.menu->empty()) return even;
@@ -352,6 +351,12 @@ class QueueMaker {
     return menu;
   }
 
+  // It runs there, or goes on there.
+  bool has_place(const QueueTask& task) const {
+    return task.plan || kept_place(task) != nullptr ||
+           gang_places_.kept_for(snapshot_, task) != nullptr;
+  }
+
   // nullptr: it has none, or not any more.
   const PreemptionNote::GoesOn* kept_place(const QueueTask& task) const {
     if (task.plan || !task.job || !task.job->preemptions || !task.job->preemptions->goes_on)
@@ -392,12 +397,7 @@ class QueueMaker {
   }
 
   void lay_out_gpus() {
-    std::vector<std::vector<int>> gpus;
-    for (const QueuePool& pool : queue_.pools_) {
-      gpus.emplace_back();
-      for (const NodeIndex node : pool.nodes)
-        gpus.back().push_back(countable_gpus(room_.free(node).gpu_count(pool.pool.resource)));
-    }
+    std::vector<std::vector<int>> gpus = free_by_pool(queue_.pools_, room_);
     for (TaskIndex t = 0; t < runs_.size(); ++t)
       if (runs_[t] && t < queue_.tasks_.size() &&
           (queue_.tasks_[t].disruption || !queue_.tasks_[t].plan))

@@ -482,6 +482,7 @@ class TaskFinder {
     if (of_each.back() < 1) return;
     for (const PodPtr& pod : pods) {
       const OwnSpread spread = spread_of(pod->constraints.get());
+      if (task.request.spread.together.empty()) task.request.spread.together = spread.together;
       if (spread.most)
         task.request.spread.most =
             std::min(*spread.most, task.request.spread.most.value_or(*spread.most));

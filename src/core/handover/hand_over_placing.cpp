@@ -94,9 +94,15 @@ bool Placer::usable(const Room& room, const Pod& pod, const NodeName& node) cons
   return index && !misfit(pod, *snapshot_.node(*index).node) && room.fits(*index, pod.requests);
 }
 
-bool may_join(const Pod& pod, const NodeName& node, const std::vector<NodeName>& others) {
-  const auto most = spread_of(pod.constraints.get()).most;
-  return !most || std::count(others.begin(), others.end(), node) < *most;
+bool may_join(const ClusterSnapshot& snapshot, const Pod& pod, const NodeName& node,
+              const std::vector<NodeName>& others) {
+  const OwnSpread spread = spread_of(pod.constraints.get());
+  if (spread.most && std::count(others.begin(), others.end(), node) >= *spread.most) return false;
+  if (spread.together.empty() || others.empty()) return true;
+  const auto here = snapshot.find_node(node.str());
+  const auto there = snapshot.find_node(others.front().str());
+  return here && there &&
+         in_same_domain(*snapshot.node(*here).node, *snapshot.node(*there).node, spread.together);
 }
 
 // Where kube-scheduler refused the pod, or another of its task, comes after other nodes. A node
@@ -145,8 +151,8 @@ std::optional<NodeName> Placer::elsewhere(const Pod& pod, const NodeName& missed
   for (NodeIndex i = 0; i < snapshot_.nodes.size(); ++i) {
     const Node& node = *snapshot_.node(i).node;
     if (node.gpu_type != task.plan->gpu_type || node.name == missed || was_slow_on(node.name) ||
-        memory_.is_refused(task.name, node.name, now_s_) || !may_join(pod, node.name, taken) ||
-        !usable(room, pod, node.name))
+        memory_.is_refused(task.name, node.name, now_s_) ||
+        !may_join(snapshot_, pod, node.name, taken) || !usable(room, pod, node.name))
       continue;
     const std::tuple candidate(room.free(i).gpu_count(resource), node.name);
     if (!best || candidate < *best) best = candidate;

@@ -24,7 +24,8 @@ struct Places {
 };
 
 // Beside these pods of its task, as far as its own rules tell (OwnSpread).
-bool may_join(const Pod& pod, const NodeName& node, const std::vector<NodeName>& others);
+bool may_join(const ClusterSnapshot& snapshot, const Pod& pod, const NodeName& node,
+              const std::vector<NodeName>& others);
 
 // The snapshot and the memory outlive it. A task's places are taken from the room of those that are
 // placed after it.

@@ -63,7 +63,7 @@ class Taker {
     for (NodeIndex i = 0; i < snapshot_.nodes.size(); ++i) {
       const Node& node = *snapshot_.node(i).node;
       if (node.gpu_type != type || misfit(member, node) || !room.fits(i, member.requests) ||
-          !may_join(member, node.name, nodes))
+          !may_join(snapshot_, member, node.name, nodes))
         continue;
       if (std::find(nodes.begin(), nodes.end(), node.name) != nodes.end()) return node.name;
       if (!best) best = node.name;

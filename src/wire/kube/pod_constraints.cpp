@@ -84,6 +84,12 @@ OwnSpread read_own_spread(JsonView pod, std::string_view ns, bool has_host_ports
   const JsonView apart = spec["affinity"]["podAntiAffinity"];
   for (const JsonView term : apart["requiredDuringSchedulingIgnoredDuringExecution"].items())
     if (is_by_host_name(term) && is_about(ns, term) && selects(term, own)) out.most = 1;
+  for (const JsonView term :
+       spec["affinity"]["podAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"].items())
+    if (is_about(ns, term) && selects(term, own))
+      out.together.emplace_back(term["topologyKey"].text());
+  std::sort(out.together.begin(), out.together.end());
+  out.together.erase(std::unique(out.together.begin(), out.together.end()), out.together.end());
   for (const JsonView rule : spec["topologySpreadConstraints"].items()) {
     if (!is_by_host_name(rule) || rule["whenUnsatisfiable"].text() != "DoNotSchedule" ||
         !selects(rule, own))

@@ -140,5 +140,99 @@ TEST_F(UnevenGangsTest, TheNextOneStartsBesideItAndAfterIt) {
   EXPECT_THAT(on_nodes("again"), IsEmpty()) << "no GPU is given twice";
 }
 
+TEST_F(UnevenGangsTest, WhatIsFreeNowIsTakenWhereOnlyBusyNodesWouldTakeThemEvenly) {
+  add_nodes(3);
+  for (const auto& [node, gpus] : {std::pair("n1", 5), {"n2", 5}, {"n3", 6}})
+    world_.add(a_pod(std::string("web-") + node).gpus(gpus).on(node));
+  world_.add(a_job("eight").of(8).gang().gpus(1).waiting());
+  settle();
+  EXPECT_THAT(on_nodes("eight"), ElementsAre(3, 3, 2));
+}
+
+TEST_F(UnevenGangsTest, FreeNodesThatTakeThemEvenlyComeFirst) {
+  add_nodes(3);
+  world_.add(a_pod("web").gpus(5).on("n1"));
+  world_.add(a_pod("more").gpus(5).on("n2"));
+  world_.add(a_job("eight").of(8).gang().gpus(1).waiting());
+  settle();
+  EXPECT_THAT(on_nodes("eight"), ElementsAre(8));
+}
+
+TEST_F(UnevenGangsTest, WhereAModelKnowsWhatAShapeTakesItWaitsForOne) {
+  planner_.know(
+      WorkloadProfiles({{"bert", GpuType("A100"), {"S", {10, 1, 0, 0.1, 1.4}}, 30, 12, 0.0, ""}}));
+  add_nodes(2);
+  world_.add(a_pod("web").gpus(5).on("n1"));
+  world_.add(a_pod("more").gpus(6).on("n2"));
+  world_.add(a_job("bert").of(5).gang().gpus(1).trains("bert", 64, 1000).waiting());
+  settle();
+  EXPECT_THAT(on_nodes("bert"), IsEmpty());
+}
+
+// Gangs whose pods must be in one zone: n1 and n4 are in one, n2 and n3 in the other.
+class OneZoneTest : public SharedNodesTest {
+ protected:
+  OneZoneTest() { rule_.own_spread.together = {"zone"}; }
+  void add_zones() {
+    for (const auto& [node, zone] : {std::pair("n1", "a"), {"n2", "b"}, {"n3", "b"}, {"n4", "a"}})
+      world_.add(a_node(node).of("A100", 8).cpus(64).label("zone", zone));
+  }
+  void add(const char* name, int pods, int gpus) {
+    world_.add(a_job(name).of(pods).gang().gpus(gpus).constrained(rule_).waiting());
+    settle();
+  }
+  SchedulingConstraints rule_;
+};
+
+TEST_F(OneZoneTest, AllGetNodesOfOneZoneAndTheNextGangThoseOfTheOther) {
+  add_zones();
+  add("first", 2, 8);
+  add("second", 2, 8);
+  EXPECT_THAT(nodes("first"), ElementsAre(Pair("n1", 1), Pair("n4", 1)));
+  EXPECT_THAT(nodes("second"), ElementsAre(Pair("n2", 1), Pair("n3", 1)));
+}
+
+TEST_F(OneZoneTest, OneWithRoomForAllIsTakenEvenIfItIsSmaller) {
+  add_zones();
+  world_.add(a_node("n5").of("A100", 8).cpus(64).label("zone", "b"));
+  world_.add(a_pod("web").gpus(8).on("n2"));
+  world_.add(a_pod("more").gpus(8).on("n3"));
+  add("train", 2, 8);
+  EXPECT_THAT(nodes("train"), ElementsAre(Pair("n1", 1), Pair("n4", 1)));
+}
+
+TEST_F(OneZoneTest, WhatNoZoneCouldHoldFitsNowhereAndHoldsNothing) {
+  add_zones();
+  world_.add(a_node("bare").of("A100", 8).cpus(64));
+  add("three", 3, 8);
+  world_.add(a_job("beside").of(4).gang().gpus(8).waiting());
+  settle();
+  EXPECT_THAT(nodes("three"), IsEmpty());
+  EXPECT_EQ(world_.bound("beside"), 4);
+}
+
+TEST_F(OneZoneTest, UnevenGangsToo) {
+  add_zones();
+  add("five", 3, 5);
+  EXPECT_THAT(nodes("five"), IsEmpty()) << "a node has room for one of them";
+  add("three", 3, 4);
+  EXPECT_THAT(nodes("three"), ElementsAre(Pair("n1", 2), Pair("n4", 1)));
+}
+
+TEST_F(OneZoneTest, WhoLosesItsNodeStaysInItsZone) {
+  add_zones();
+  world_.add(a_node("n5").of("A100", 8).cpus(64).label("zone", "b"));
+  world_.add(a_pod("web").gpus(8).on("n1"));
+  world_.add(a_job("train").of(2).gang().gpus(8).constrained(rule_).waiting());
+  planner_.act(world_);
+  world_.make_pods();
+  const NodeName lost = world_.job("train").plan->nodes.front();
+  world_.node(lost.str()).unschedulable = true;
+  settle();
+  std::map<std::string, int> left = {{"n2", 1}, {"n3", 1}, {"n5", 1}};
+  left.erase(lost.str());
+  EXPECT_EQ(nodes("train"), left);
+}
+
 }  // namespace
 }  // namespace slackline::core

@@ -248,6 +248,17 @@ TEST(KubeDecode, HowManyPodsOfATaskMayShareANodeIsRead) {
   EXPECT_FALSE(evenly(R"(,"whenUnsatisfiable":"DoNotSchedule",
       "matchLabelKeys":["batch.kubernetes.io/job-completion-index"])")
                    .skew);
+  const auto together = [&](const std::string& terms) {
+    return spread(R"("affinity":{"podAffinity":{
+        "requiredDuringSchedulingIgnoredDuringExecution":[)" +
+                  terms + "]}},")
+        .together;
+  };
+  const std::string rack = R"({"topologyKey":"rack",)" + own + "}";
+  EXPECT_EQ(together(rack + "," + rack + R"(,{"topologyKey":"block",)" + own + "}"),
+            (std::vector<std::string>{"block", "rack"}));
+  EXPECT_THAT(together(R"({"topologyKey":"rack","labelSelector":{"matchLabels":{"app":"y"}}})"),
+              ::testing::IsEmpty());
   EXPECT_EQ(spread("", R"({"containerPort":80,"hostPort":80})").most, 1);
   EXPECT_FALSE(spread("", R"({"containerPort":80})").most);
   EXPECT_EQ(spread(R"("hostNetwork":true,)", R"({"containerPort":80})").most, 1);

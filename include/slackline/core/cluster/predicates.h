@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "slackline/model/node.h"
 #include "slackline/model/pod.h"
@@ -29,6 +31,14 @@ std::string_view message(Misfit misfit);  // for people
 //
 // The first reason in the order above why the pod may not run on the node; nullopt if it may.
 std::optional<Misfit> misfit(const Pod& pod, const Node& node);
+
+// The node's values of these labels, in this order: what rules between pods call its domain.
+// nullopt: it lacks one of them, and is in none.
+std::optional<std::vector<std::string>> domain_of(const Node& node,
+                                                  const std::vector<std::string>& labels);
+
+// In one domain by these labels; without labels: always.
+bool in_same_domain(const Node& a, const Node& b, const std::vector<std::string>& labels);
 
 bool tolerates(const Toleration& toleration, const Taint& taint);
 
