@@ -220,6 +220,7 @@ class DepartmentsTest(QueuedCase):
         self.give({"vision": "{own: 4, borrow: 3}", "text": "{own: 4}"})
         self.apply(job("gang", "vision", gpus=4, pods=2))
         self.wait_reason("gang", "ShareExceeded")
+        self.assertIs(self.rows()["gang"]["blocked"], True, "7 of 8 are all that it may ever use")
         self.assertEqual(self.cluster.pods_of("gang", TEAM), [])
         self.give({"vision": "{own: 4, borrow: 4}"})
         self.cluster.wait_bound("gang", 2, timeout=60, namespace=TEAM)

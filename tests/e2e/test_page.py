@@ -330,6 +330,8 @@ class PlannedPageTest(PageCase):
         self.assertEqual(browser.problems() + browser.axe(), [])
         browser.go("task/team-a/gang")
         browser.wait_text("node-0, node-1")
+        browser.wait_text("WaitsForRoom")
+        browser.wait_text("kept for it: node-0, node-1")
 
     def test_a_lane_that_is_too_full_has_room_for_what_is_ahead(self):
         notes = {"expected-duration": "30m", "gpu-types": "T4"}

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cmath>
+#include <map>
 #include <random>
 #include <string>
 #include <vector>
@@ -56,6 +57,9 @@ class AnswerWorld {
     options_.foresee = true;
     options_.may_stop = true;
     make();
+    if (!lengthen_overdue()) return;
+    random_.seed(seed);
+    make();
   }
 
   const core::QueueOptions& options() const { return options_; }
@@ -67,12 +71,27 @@ class AnswerWorld {
   double normal() { return std::normal_distribution<double>()(random_); }
 
  private:
+  // A run that is overdue contradicts its exact run time: it takes twice as long as it has gone on.
+  // False: there is none.
+  bool lengthen_overdue() {
+    core::TaskMenus menus;
+    const core::Queue queue = make_queue(snapshot_, options_, menus);
+    for (const core::TaskIndex task : queue.state().running()) {
+      const double work_s = queue.state().running_choice(task).work_s;
+      const double gone_s = kNow_s - queue.state().progress(task).run.started_s;
+      if (gone_s >= work_s) longer_[queue.task(task).key.name] = 2 * gone_s / work_s;
+    }
+    return !longer_.empty();
+  }
+
   // A run of some minutes to some hours.
   JobBuilder job(const std::string& name) {
     return a_job(name).trains("bert", 64, pick(200, 4000)).created(kNow_s - 7200 + next_++);
   }
 
   void make() {
+    next_ = 0;
+    waiting_.clear();
     ClusterBuilder cluster;
     const std::int64_t old = pick(2, 4);
     const std::int64_t fast = pick(1, 2);
@@ -85,7 +104,9 @@ class AnswerWorld {
         left -= gpus;
         if (pick(0, 4) == 0) continue;
         const std::string name = format("runs-{}-{}", i, left);
-        const JobBuilder runs = job(name);  // drawn before its start, by every compiler
+        JobBuilder runs = job(name);  // drawn before its start, by every compiler
+        if (const auto times = longer_.find(name); times != longer_.end())
+          *runs.intent().iterations *= std::llround(std::ceil(times->second));
         add_running(cluster, runs, name, gpus, node, is_old ? "K80" : "A100",
                     kNow_s - static_cast<double>(pick(700, 3000)));
       }
@@ -106,6 +127,7 @@ class AnswerWorld {
   core::QueueOptions options_;
   ClusterSnapshot snapshot_;
   std::vector<std::string> waiting_;
+  std::map<std::string, double> longer_;  // so many times, those that would be overdue
   int next_ = 0;
 };
 

@@ -15,6 +15,7 @@ namespace reason {
 // ReplacementWaits and PodsNotStarting it still has its plan.
 inline constexpr std::string_view kNotManaged = "NotManaged";
 inline constexpr std::string_view kWaitsItsTurn = "WaitsItsTurn";
+inline constexpr std::string_view kWaitsForRoom = "WaitsForRoom";
 inline constexpr std::string_view kGpuTypeAbsent = "GpuTypeAbsent";
 inline constexpr std::string_view kNoNodeFits = "NoNodeFits";
 inline constexpr std::string_view kQuotaExceeded = "QuotaExceeded";
@@ -91,8 +92,9 @@ struct ReasonFact {
   std::string_view meaning;  // a clause for people, without a full stop
 };
 
-inline constexpr std::array<ReasonFact, 64> kReasons = {{
+inline constexpr std::array<ReasonFact, 65> kReasons = {{
     {reason::kWaitsItsTurn, ReasonUse::kWaits, "the GPUs it accepts go to others first"},
+    {reason::kWaitsForRoom, ReasonUse::kWaits, "nodes are kept for it, on which others still run"},
     {reason::kGpuTypeAbsent, ReasonUse::kWaits, "no usable node has a GPU of a type it accepts"},
     {reason::kNoNodeFits, ReasonUse::kWaits, "no usable node could take its pods, even empty"},
     {reason::kQuotaExceeded, ReasonUse::kWaits,

@@ -169,6 +169,7 @@ Result<ExplainView> AnswerQuery::explain(const ObjectKey& key, const std::string
     };
     question.policy = &sight.policy;
     question.refused = sight.options.refused;
+    question.kept = book->nodes_for(name_of(sight.queue.task(question.task)));
     explained.nodes_total = static_cast<std::int64_t>(sight.snapshot->nodes.size());
     if (!node.empty()) {
       const auto index = sight.snapshot->find_node(node);

@@ -107,9 +107,11 @@ class RowMaker {
         row.reason = reason::kPodsNotStarting;
     } else {
       row.reason = reason_of(index, refused_s.has_value());
+      if (row.reason == reason::kWaitsItsTurn && !row.nodes.empty())
+        row.reason = reason::kWaitsForRoom;
     }
     if (const core::RoomWait* wait = room_waits_.of(index)) describe_room(*wait, row);
-    row.blocked = never_starts(row.reason);
+    row.blocked = never_starts(row.reason) || never_shared(index, row.reason);
     row.progress = core::done_share(queue_, index, sight_.now_s);
     if (const auto move = planner_.moves.find(task.uid); move != planner_.moves.end())
       row.move = move->second;
@@ -165,6 +167,12 @@ class RowMaker {
                                       reason::kDependencyCycle,  reason::kGangCannotScaleUp,
                                       reason::kHeldByUser};
     return std::find(kBlocking.begin(), kBlocking.end(), why) != kBlocking.end();
+  }
+
+  // It asks for more than the shares could ever let it use.
+  bool never_shared(core::TaskIndex index, std::string_view why) const {
+    return (why == reason::kShareExceeded || why == reason::kPoolBusy) &&
+           !queue_.state().could_use_any(index);
   }
 
   std::string_view reason_of(core::TaskIndex index, bool lacks_refused_nodes) {

@@ -72,8 +72,8 @@ class ChangeFinder {
     for (const Proposal& proposal : all)
       if (const TaskIndex index = find_task(queue, proposal.variant.uid()); index < queue.size())
         if (trials.waits(index))
-          weigh(proposal, trials.forecast(index),
-                queue.task(task).length_known() && !queue.task(index).length_known());
+          keep({proposal.kind, proposal.what, std::nullopt, {}}, trials.forecast(index),
+               queue.task(index).length_known());
     if (trials.waits(task)) try_givers(queue, trials, task);
     try_quotas();
     sort();
@@ -109,28 +109,37 @@ class ChangeFinder {
     return 0;
   }
 
-  // `unknown`: nobody would know any more how long it runs; only its start counts.
-  void weigh(const Proposal& proposal, std::optional<Forecast> outlook, bool unknown) {
-    Change change{proposal.kind, proposal.what, std::nullopt, {}};
-    if (!unknown || !outlook) return keep(std::move(change), outlook);
-    ++changes_.tried;
-    const auto& before = changes_.unchanged;
-    if (before && !earlier(outlook->start_s.p50(), before->start_s.p50(), question_.now_s)) return;
-    outlook->finish_s.deciles.fill(kNever);
-    outlook->chance.reset();
-    change.outlook = *outlook;
-    changes_.helpful.push_back(std::move(change));
-  }
-
-  void keep(Change change, const std::optional<Forecast>& outlook) {
+  // `known`: how long it would run. Where nobody knows, only its start counts.
+  void keep(Change change, std::optional<Forecast> outlook, bool known) {
     if (!outlook) {
       ++changes_.not_tried;
       return;
     }
     ++changes_.tried;
-    if (!helps(*outlook, changes_.unchanged, question_.now_s)) return;
+    if (!known) {
+      outlook->finish_s.deciles.fill(kNever);
+      outlook->chance.reset();
+    }
+    if (!(known ? helps(*outlook, changes_.unchanged, question_.now_s) : is_sooner(*outlook)) ||
+        is_worse_than_told(*outlook))
+      return;
     change.outlook = *outlook;
     changes_.helpful.push_back(std::move(change));
+  }
+
+  bool is_sooner(const Forecast& outlook) const {
+    const auto& before = changes_.unchanged;
+    return before ? earlier(outlook.start_s.p50(), before->start_s.p50(), question_.now_s)
+                  : std::isfinite(outlook.start_s.p50());
+  }
+
+  // Than the forecast that people see beside it, which was made before.
+  bool is_worse_than_told(const Forecast& outlook) const {
+    const Forecast* told = question_.forecast ? question_.forecast(question_.task) : nullptr;
+    return told != nullptr &&
+           earlier(told->start_s.p50(), outlook.start_s.p50(), question_.now_s) &&
+           !earlier(outlook.finish_s.p50(), told->finish_s.p50(), question_.now_s) &&
+           !likelier(outlook.chance, told->chance);
   }
 
   // Running tasks on GPUs that it could use: the smallest that are large enough, then those that
@@ -165,7 +174,7 @@ class ChangeFinder {
             format("stop {}", queue.task(run).key.str()),
             queue.task(run).key,
             {}},
-           trials.forecast(state, task));
+           trials.forecast(state, task), queue.task(task).length_known());
     }
   }
 
@@ -184,7 +193,8 @@ class ChangeFinder {
     const Trials trials(queue.state(), policy_, question_.now_s,
                         {{}, options_.expected, options_.stop});
     if (trials.waits(task))
-      keep({ChangeKind::kQuota, join(asks, ", "), std::nullopt, {}}, trials.forecast(task));
+      keep({ChangeKind::kQuota, join(asks, ", "), std::nullopt, {}}, trials.forecast(task),
+           queue.task(task).length_known());
   }
 
   ClusterSnapshot with_raised(const std::vector<QuotaShortage>& shortages) const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <set>
 
 #include "slackline/base/saturating.h"
@@ -33,7 +34,8 @@ constexpr std::array kOrder = {
     reason::kNodesLost,           reason::kNotBound,
     reason::kPodsRejected,        reason::kNotReplaced,
     reason::kPodsNotStarting,     reason::kPodsEnding,
-    reason::kWaitingForPreempted, reason::kWaitsItsTurn,
+    reason::kWaitingForPreempted, reason::kWaitsForRoom,
+    reason::kWaitsItsTurn,
 };
 
 std::size_t place_of(const Blocker& blocker) {
@@ -66,7 +68,10 @@ class Explainer {
       note(share, share_text());
     if (task_.hindrance) note(task_.hindrance->reason, task_.hindrance->detail);
     add_yield();
-    note(first, none_is_large_enough ? too_large() : "");
+    if (none_is_large_enough)
+      note(first, too_large());
+    else
+      note(first, first == reason::kWaitsForRoom ? kept_text(question_.kept) : "");
     add_room();
     std::stable_sort(blockers_.begin(), blockers_.end(),
                      [](const Blocker& a, const Blocker& b) { return place_of(a) < place_of(b); });
@@ -122,6 +127,12 @@ class Explainer {
         return format("{} for {} {}, and no node that it may use has more than {}", who,
                       amount_text({resource, asked}), resource, amount_text({resource, there}));
     }
+    const std::vector<std::string>& together = task_.request.spread.together;
+    if (any && !together.empty())
+      return format(
+          "its pod affinity wants all pods on nodes with one {}, and no such nodes have "
+          "GPUs enough for all",
+          join(together, " and one "));
     return {};
   }
 
@@ -170,6 +181,20 @@ class Explainer {
     }
   }
 
+  // "16 A100 are more than it may ever use: its queue owns 4, may borrow 4, and 0 are nobody's"
+  std::string most_of_shares(const Shares& shares, std::uint32_t type) const {
+    const PlanState& state = question_.queue.state();
+    const GpuShare share = shares.share(state.tasks()[question_.task].queue, type);
+    int fewest = std::numeric_limits<int>::max();
+    for (const Choice& choice : state.tasks()[question_.task].menu->all)
+      if (shares.type_of_pool[choice.pool] == type) fewest = std::min(fewest, choice.gpus);
+    const std::string borrows = state.stays(question_.task)
+                                    ? "borrows nothing, because it is not stopped to give back"
+                                    : format("may borrow {}", share.borrow);
+    return format("{} {} are more than it may ever use: its queue owns {}, {}, and {} are nobody's",
+                  fewest, shares.types[type], share.own, borrows, shares.pool(type));
+  }
+
   // "vision: 20 of 20 tasks run; A100: 8 of 8 in the pool are in use"
   std::string share_text() const {
     const PlanState& state = question_.queue.state();
@@ -184,6 +209,11 @@ class Explainer {
     for (const Choice& choice : task.menu->all)
       if (const auto type = use.shares()->type_of_pool[choice.pool]; type != Shares::kNoType)
         types.insert(type);
+    if (!state.could_use_any(question_.task)) {
+      for (const std::uint32_t type : types)
+        parts.push_back(most_of_shares(*use.shares(), type));
+      return format("{}: {}", task_.account, join(parts, "; "));
+    }
     for (const std::uint32_t type : types)
       parts.push_back(format("{}: {} of {} in the pool are in use", use.shares()->types[type],
                              use.of_pool(type), use.shares()->pool(type)));

@@ -30,12 +30,16 @@ class PoolRoom {
         shape_(shape),
         of_each_(question.queue.task(question.task).request.of_each) {
     const auto& eligible = state_.tasks()[question.task].eligible;
-    const auto nodes = static_cast<PoolNode>(question.queue.pools()[pool].nodes.size());
-    for (PoolNode node = 0; node < nodes; ++node) {
+    const std::vector<NodeIndex>& nodes = question.queue.pools()[pool].nodes;
+    const std::set<NodeIndex> kept = kept_nodes(question);
+    for (PoolNode node = 0; node < nodes.size(); ++node) {
       const bool usable = eligible == nullptr || eligible->contains(pool, node, shape_.d_gpn);
-      if (usable) free_[node] = state_.free().at(pool, node);
+      if (usable && (kept.empty() || kept.contains(nodes[node])))
+        free_[node] = state_.free().at(pool, node);
     }
   }
+
+  std::size_t nodes() const { return free_.size(); }
 
   // The GPUs of the nodes that have enough for one pod, as far as the task needs them.
   std::int64_t gpus() const {
@@ -77,6 +81,13 @@ class PoolRoom {
   }
 
  private:
+  static std::set<NodeIndex> kept_nodes(const ExplainQuestion& question) {
+    std::set<NodeIndex> nodes;
+    for (const NodeName& name : question.kept)
+      if (const auto node = question.snapshot.find_node(name.str())) nodes.insert(*node);
+    return nodes;
+  }
+
   const PlanState& state_;
   PoolIndex pool_;
   Placement shape_;
@@ -135,9 +146,38 @@ Blocker blocker_of(const ExplainQuestion& question, const Choice& choice) {
   return blocker;
 }
 
+// The smallest shape that needs all nodes that are kept for the task; nullopt: they have room now.
+std::optional<Blocker> lacking_on_kept(const ExplainQuestion& question) {
+  const PlacementMenu& menu = *question.queue.state().tasks()[question.task].menu;
+  const bool alike = question.queue.task(question.task).request.of_each.empty();
+  for (const ChoiceIndex index : menu.by_size) {
+    const Choice& choice = menu.all[index];
+    const std::size_t nodes = PoolRoom(question, choice.pool, choice.shape).nodes();
+    if (nodes == 0 || (alike && nodes != static_cast<std::size_t>(choice.shape.d_node))) continue;
+    Blocker blocker = blocker_of(question, choice);
+    if (*blocker.have >= *blocker.need) return std::nullopt;
+    blocker.reason = reason::kWaitsForRoom;
+    blocker.detail = kept_text(question.kept);
+    return blocker;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
+std::string kept_text(std::span<const NodeName> nodes) {
+  std::vector<std::string> names;
+  for (const NodeName& node : nodes)
+    if (std::find(names.begin(), names.end(), node.str()) == names.end())
+      names.push_back(node.str());
+  return "kept for it: " + join(names, ", ");
+}
+
 std::optional<Blocker> lacking_gpus(const ExplainQuestion& question) {
+  if (!question.kept.empty())
+    if (auto kept = lacking_on_kept(question)) return kept;
+  ExplainQuestion anywhere = question;
+  anywhere.kept = {};
   const PlanState& state = question.queue.state();
   const PlacementMenu& menu = *state.tasks()[question.task].menu;
   std::optional<Blocker> least;
@@ -146,7 +186,7 @@ std::optional<Blocker> lacking_gpus(const ExplainQuestion& question) {
   for (const ChoiceIndex index : menu.by_size) {
     const Choice& choice = menu.all[index];
     if (choice.gpus > fewest.try_emplace(choice.pool, choice.gpus).first->second) continue;
-    Blocker blocker = blocker_of(question, choice);
+    Blocker blocker = blocker_of(anywhere, choice);
     if (*blocker.have >= *blocker.need) return std::nullopt;
     if (!least || (blocker.p50_s && (!least->p50_s || *blocker.p50_s < *least->p50_s)))
       least = std::move(blocker);

@@ -106,11 +106,11 @@ void PlanState::start(TaskIndex task, Run run) {
   progress.run = std::move(run);
 }
 
-bool PlanState::may_use_any(TaskIndex task) const {
-  if (shares_.shares() == nullptr) return true;
+bool PlanState::is_let_use_any(TaskIndex task, const ShareUse& shares) const {
+  if (shares.shares() == nullptr) return true;
   const std::vector<Choice>& all = (*tasks_)[task].menu->all;
   return std::any_of(all.begin(), all.end(),
-                     [&](const Choice& choice) { return may_use(task, choice); });
+                     [&](const Choice& choice) { return shares.admits(use_of(task, choice)); });
 }
 
 Run PlanState::end_run(TaskIndex task, double now_s) {

@@ -119,13 +119,12 @@ class Scenario {
       const double needed_s = *end_s - run.started_s - run.overhead_s;
       return (needed_s > elapsed_s ? needed_s : elapsed_s + kOverrun * predicted_s) / run.left;
     }
-    if (rms == 0) {
-      const bool overdue = elapsed_s >= predicted_s * run.left;
-      return overdue ? elapsed_s / run.left + kOverrun * predicted_s : predicted_s;
-    }
+    const double overrun_s = elapsed_s / run.left + kOverrun * predicted_s;
+    if (rms == 0) return elapsed_s >= predicted_s * run.left ? overrun_s : predicted_s;
     double z = error_quantile(future, task, run);
     if (run.started_s < now_s_ && elapsed_s > 0) {
       const double gone = normal_cdf(std::log(elapsed_s / (predicted_s * run.left)) / rms);
+      if (gone > kExplained) return overrun_s;
       z = normal_quantile(std::min(gone + (1 - gone) * normal_cdf(z), kCertain));
     }
     return std::max(predicted_s * std::exp(rms * z), elapsed_s / run.left);
@@ -151,6 +150,9 @@ class Scenario {
   }
 
   static constexpr double kCertain = 1 - 1e-9;
+  // Of a run that is longer than all but so few would be, the error says nothing more: it would end
+  // at once, for ever.
+  static constexpr double kExplained = 0.999;
 
   bool stopped_ = false;
   double now_s_;

@@ -144,6 +144,27 @@ TEST_F(AnswersTest, WhoFitsAndYieldsIsToldToWhom) {
   EXPECT_EQ(blockers.front().on.front().str(), "default/gang");
 }
 
+TEST_F(AnswersTest, WhoseEndsItWaitsForOnTheNodesThatAreKeptForItIsTold) {
+  auto cluster = a_cluster();
+  cluster.with(a_node("n1")).with(a_node("n2")).with(a_node("n3"));
+  add_running(cluster, stated("long", 60), "long", 4, "n1", "", kAsked_s - 600);
+  add_running(cluster, stated("short", 30), "short", 4, "n2", "", kAsked_s - 600);
+  add_running(cluster, stated("beside", 20), "beside", 4, "n3", "", kAsked_s - 600);
+  cluster.with(stated("gang", 10).of(2).gang().gpus(4).waiting());
+  const auto asked = about("gang", cluster);
+  const std::vector<NodeName> kept = {NodeName("n1"), NodeName("n2")};
+  asked->question.kept = kept;
+  const auto blockers = explain(asked->question, reason::kWaitsForRoom);
+  ASSERT_EQ(reasons(blockers), (std::vector<std::string>{"WaitsForRoom"}));
+  EXPECT_EQ(blockers.front().detail, "kept for it: n1, n2");
+  EXPECT_EQ(blockers.front().lacking(), 8);
+  std::vector<std::string> ends;
+  for (const Relief& relief : blockers.front().relief)
+    ends.push_back(relief.task.name);
+  EXPECT_EQ(ends, (std::vector<std::string>{"short", "long"})) << "n3 is nothing to it";
+  EXPECT_NEAR(*blockers.front().p50_s, kAsked_s + 3000, 60);
+}
+
 TEST_F(AnswersTest, EveryNodeIsCountedOnceByWhatKeepsTheTaskOff) {
   auto cluster = a_cluster();
   cluster.with(a_node("a-full").of("A100", 4).other("rdma/hca", 1))
@@ -303,6 +324,22 @@ TEST_F(AnswersTest, WhomItsOwnerHoldsBackIsHelpedByNoChange) {
   held.intent().hold = true;
   const auto asked = about("waits", a_cluster().with(a_node("n1")).with(held));
   EXPECT_TRUE(changes(*asked, {.may_be_urgent = true}).helpful.empty());
+}
+
+// A guessed hour met every deadline: "in time 100 %".
+TEST_F(AnswersTest, OfATaskWhoseLengthNobodyKnowsOnlyTheStartIsTold) {
+  auto cluster = a_cluster();
+  cluster.with(a_node("n1"));
+  add_running(cluster, stated("long", 60), "long", 4, "n1", "", kAsked_s - 600);
+  auto waits = a_job("waits").created(kAsked_s - 600).gpus(4).waiting();
+  waits.intent().deadline_s = kAsked_s + 86400;
+  cluster.with(waits);
+  const Changes found = changes(*about("waits", cluster));
+  const Change* stop = find(found, ChangeKind::kGiveWay);
+  ASSERT_NE(stop, nullptr);
+  EXPECT_EQ(stop->outlook.start_s.p50(), kAsked_s);
+  EXPECT_FALSE(stop->outlook.chance);
+  EXPECT_FALSE(std::isfinite(stop->outlook.finish_s.p50()));
 }
 
 TEST_F(AnswersTest, UrgentIsProposedToThoseWhoMayUseIt) {

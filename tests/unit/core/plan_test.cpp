@@ -495,6 +495,9 @@ TEST(Rollout, AWrongModelGivesAnInterval) {
   EXPECT_GT(early.p90(), 4300);
   const Quantiles overdue = rollout(state, 4630, policy("fifo"), {0})[0].finish_s;
   EXPECT_GE(overdue.p10(), 4630) << "what has not happened yet lies ahead";
+  for (const double now_s : {8000.0, 20'000.0})
+    EXPECT_NEAR(rollout(state, now_s, policy("fifo"), {0})[0].finish_s.p10(), now_s + 360, 1)
+        << "far beyond what the error explains it does not end at once for ever";
 }
 
 }  // namespace

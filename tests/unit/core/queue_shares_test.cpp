@@ -202,7 +202,10 @@ TEST_F(QueueSharesTest, WhyATaskWaitsForItsShareIsSaid) {
       explain({snapshot_, found, 0, catalog_, kSharedAt_s, kSharedAt_s}, reason::kPoolBusy);
   ASSERT_FALSE(blockers.empty());
   EXPECT_EQ(blockers.front().reason, reason::kPoolBusy) << "it has no share";
-  EXPECT_EQ(blockers.front().detail, "default: A100: 0 of 0 in the pool are in use");
+  EXPECT_EQ(blockers.front().detail,
+            "default: 1 A100 are more than it may ever use: its queue owns 0, may borrow 0, and 0 "
+            "are nobody's");
+  EXPECT_FALSE(found.state().could_use_any(0));
   rulebook_.named["text"].max_running = 1;
   runs("t0", "text", 1, "n1", 0);
   waits("t1", "text", 1, 1);
@@ -211,6 +214,7 @@ TEST_F(QueueSharesTest, WhyATaskWaitsForItsShareIsSaid) {
       explain({snapshot_, full, 2, catalog_, kSharedAt_s, kSharedAt_s}, reason::kShareExceeded);
   EXPECT_EQ(later.front().reason, reason::kShareExceeded);
   EXPECT_EQ(later.front().detail, "text: 1 of 1 tasks run; A100: 0 of 0 in the pool are in use");
+  EXPECT_TRUE(full.state().could_use_any(2)) << "once t0 has ended";
 }
 
 TEST_F(QueueSharesTest, AQueueMayPreferGpuTypesForTasksThatNameNone) {

@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,7 +47,7 @@ struct Blocker {
 // Nodes that the task cannot use for the same reason, or could.
 struct NodeGroup {
   // Of model/verdict.h or predicates.h, or "NoGpus", "Full", "NoCpuOrMemory", "Free",
-  // "RefusedByScheduler".
+  // "RefusedByScheduler", "PodAffinity".
   std::string_view code;
   std::int64_t nodes = 0;
   std::vector<ObjectKey> tasks{};  // that hold GPUs there (HeldForOthers), each once
@@ -67,6 +68,7 @@ struct ExplainQuestion {
   // By which the queue is served; nullptr: to whom a task that fits yields is not told.
   const Policy* policy = nullptr;
   const RefusedNodes* refused = nullptr;  // by which the queue was made; null: none
+  std::span<const NodeName> kept{};       // for it, by the plan of now, while others run there
 };
 
 // By how many nodes, the most first; every node of the snapshot is in one group.
@@ -76,6 +78,9 @@ NodeGroup group_of(const ExplainQuestion& question, NodeIndex node);
 
 // Why the whole task finds no room now; nullopt: there is room. O(nodes + runs log runs).
 std::optional<Blocker> lacking_gpus(const ExplainQuestion& question);
+
+// "kept for it: n1, n2"
+std::string kept_text(std::span<const NodeName> nodes);
 
 // What the ResourceQuotas of its namespace lack for it; empty: nothing, or its pods exist.
 std::vector<QuotaShortage> lacking_quota(const ExplainQuestion& question);

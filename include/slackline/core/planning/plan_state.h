@@ -205,7 +205,9 @@ class PlanState {
            progress_[task].stops >= kMostStopsOfBorrowers;
   }
   // False: its queue's share leaves it none of its placements.
-  bool may_use_any(TaskIndex task) const;
+  bool may_use_any(TaskIndex task) const { return is_let_use_any(task, shares_); }
+  // False: nor would it if nobody used a GPU.
+  bool could_use_any(TaskIndex task) const { return is_let_use_any(task, shares_.unused()); }
   // When any task but this one, which has arrived, came last; long ago if none did.
   double last_arrival_beside_s(TaskIndex task) const {
     const bool last = tasks_->digest(task).submit_s >= last_arrival_s_;
@@ -263,6 +265,7 @@ class PlanState {
     if (progress.stops == 0) return fresh_lat_s;
     return work_s * progress.left + (fresh_lat_s - work_s) + progress.over_s;
   }
+  bool is_let_use_any(TaskIndex task, const ShareUse& shares) const;
   Run end_run(TaskIndex task, double now_s);
   bool shows_speed(TaskIndex task, double now_s) const;
   double end_or_overrun_s(TaskIndex task, double end_s, double now_s) const;

@@ -75,6 +75,8 @@ class ShareUse {
 
   const Shares* shares() const { return shares_.get(); }  // null: there are none
   bool admits(const SharedUse& use) const { return shares_ == nullptr || has_room(use); }
+  // The same rules, and nothing in use.
+  ShareUse unused() const { return shares_ == nullptr ? ShareUse() : ShareUse(shares_); }
   void begin(const SharedUse& use) { count(use, 1); }
   void end(const SharedUse& use) { count(use, -1); }
   // Its queue owns them, and does not use them. False of a type that nobody has a share of.
