@@ -72,7 +72,7 @@ class AnswersTest(ActiveCase):
         changes = {change["kind"]: change for change in why["changes"]}
         self.assertIn("GiveWay", changes)
         text = self.ask("why", "default/waits")[1]
-        self.assertIn("of 2 nodes: 2 full until", text)
+        self.assertIn("of 2 nodes: 2 too full until", text)
         self.assertIn("needs 4, has 0, 4 short", text)
 
         # What was said is done, and happens.

@@ -96,7 +96,7 @@ inline constexpr std::array<ReasonFact, 65> kReasons = {{
     {reason::kWaitsItsTurn, ReasonUse::kWaits, "the GPUs it accepts go to others first"},
     {reason::kWaitsForRoom, ReasonUse::kWaits, "nodes are kept for it, on which others still run"},
     {reason::kGpuTypeAbsent, ReasonUse::kWaits, "no usable node has a GPU of a type it accepts"},
-    {reason::kNoNodeFits, ReasonUse::kWaits, "no usable node could take its pods, even empty"},
+    {reason::kNoNodeFits, ReasonUse::kWaits, "no usable nodes could take its pods, even empty"},
     {reason::kQuotaExceeded, ReasonUse::kWaits,
      "a ResourceQuota of its namespace has no room for its pods"},
     {reason::kShareExceeded, ReasonUse::kWaits,

@@ -199,6 +199,17 @@ Result<ExplainView> AnswerQuery::explain(const ObjectKey& key, const std::string
 
 namespace {
 
+std::string one_by_one_text(const Job& job) {
+  const std::int64_t at_a_time = std::max<std::int64_t>(1, job.parallelism);
+  const std::int64_t pods = std::max(core::written_pods(job), job.completions.value_or(0));
+  if (pods <= at_a_time)
+    return format("its {} pods start one by one: this is for one of them", pods);
+  return format(
+      "its {} pods start one by one, {} at a time: this is for one of them, and the whole takes at "
+      "least {} times as long",
+      pods, at_a_time, (pods + at_a_time - 1) / at_a_time);
+}
+
 // Pods that start one by one are quoted one by one.
 core::Variant as_one(const PostedTask& posted, std::string& note) {
   core::Variant task{posted.job, posted.pod};
@@ -210,8 +221,7 @@ core::Variant as_one(const PostedTask& posted, std::string& note) {
     pod->requests = posted.job->pod_requests;
     pod->ask = posted.job->ask;
     task = {nullptr, std::move(pod)};
-    note = format("its {} pods start one by one: this is for one of them",
-                  core::written_pods(*posted.job));
+    note = one_by_one_text(*posted.job);
   }
   if (!posted.deadline_s) return task;
   TaskIntent& intent = core::changed_intent(task);

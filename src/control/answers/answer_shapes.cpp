@@ -57,7 +57,7 @@ std::string group_text(std::string_view code) {
       {"RefusedByScheduler", "refused by kube-scheduler"},
       {"PodAffinity", "not where its pods are planned together"},
       {"HeldForOthers", "held for others"},
-      {"Full", "full"},
+      {"Full", "too full"},
       {"NoCpuOrMemory", "too little CPU, memory or another resource free"},
   }};
   for (const Text& text : kTexts)

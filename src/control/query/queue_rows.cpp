@@ -10,12 +10,11 @@
 
 #include "slackline/base/duration.h"
 #include "slackline/base/saturating.h"
+#include "slackline/core/answers/explain.h"
 #include "slackline/core/answers/refusals.h"
 #include "slackline/core/cluster/as_planned.h"
-#include "slackline/core/cluster/predicates.h"
 #include "slackline/core/cluster/queue_shares.h"
 #include "slackline/core/cluster/resizing.h"
-#include "slackline/core/cluster/room.h"
 #include "slackline/core/cluster/room_wait.h"
 #include "slackline/core/cluster/run_progress.h"
 #include "slackline/core/cluster/spared_runs.h"
@@ -112,7 +111,9 @@ class RowMaker {
     }
     if (const core::RoomWait* wait = room_waits_.of(index)) describe_room(*wait, row);
     row.blocked = never_starts(row.reason) || never_shared(index, row.reason);
-    row.progress = core::done_share(queue_, index, sight_.now_s);
+    row.progress = row.state == TaskState::kStarting
+                       ? done_before(index)
+                       : core::done_share(queue_, index, sight_.now_s);
     if (const auto move = planner_.moves.find(task.uid); move != planner_.moves.end())
       row.move = move->second;
     row.resize = resize_of(task);
@@ -120,6 +121,12 @@ class RowMaker {
     if (row.deadline_s && row.finish_s) row.margin_s = *row.deadline_s - *row.finish_s;
     if (task.plan) row.slack_s = row.margin_s;
     return row;
+  }
+
+  // By its earlier runs.
+  std::optional<double> done_before(core::TaskIndex index) const {
+    const core::TaskProgress& progress = queue_.state().progress(index);
+    return progress.stops > 0 ? std::optional(1 - progress.left) : std::nullopt;
   }
 
   std::vector<NodeName> nodes_of(const core::QueueTask& task) const {
@@ -225,34 +232,13 @@ class RowMaker {
     return any;
   }
 
-  // Its own selectors, affinity and tolerations leave no node of the types it may use that is large
-  // enough for it; one that is full does not count as such. Tasks alike share their eligibility,
-  // and so the answer.
+  // Were nothing on them. Tasks alike share their eligibility, and so the answer.
   bool no_node_may(core::TaskIndex index) {
     const core::PlanTask& planned = queue_.state().tasks()[index];
-    const core::EligibleNodesPtr& eligible = planned.eligible;
-    if (!eligible) return false;
-    if (eligible->of_several.empty())
-      for (const core::NodeSet& nodes : eligible->by_pool)
-        for (const std::uint64_t word : nodes.words())
-          if (word != 0) return false;
     const auto [at, first] =
-        barred_.try_emplace(std::pair(eligible.get(), planned.menu.get()), false);
-    if (first) at->second = none_is_large_enough(queue_.task(index), *planned.menu);
+        barred_.try_emplace(std::pair(planned.eligible.get(), planned.menu.get()), false);
+    if (first) at->second = !core::could_ever_fit(*sight_.snapshot, queue_, index);
     return at->second;
-  }
-
-  bool none_is_large_enough(const core::QueueTask& task, const core::PlacementMenu& menu) const {
-    return std::none_of(menu.all.begin(), menu.all.end(), [&](const core::Choice& choice) {
-      const std::vector<NodeIndex>& nodes = queue_.pools()[choice.pool].nodes;
-      const Resources rest = core::besides_gpus(*task.member, task.pods_on_node(choice.shape));
-      const int needed = task.request.of_each.empty() ? choice.shape.d_node : 1;
-      return std::count_if(nodes.begin(), nodes.end(), [&](NodeIndex index) {
-               const Node& node = *sight_.snapshot->node(index).node;
-               return !core::misfit(*task.member, node) &&
-                      sight_.snapshot->fits(rest, node.allocatable);
-             }) >= needed;
-    });
   }
 
   // Tasks that wait for something other than GPUs have no forecast.
@@ -274,8 +260,8 @@ class RowMaker {
       const core::TaskPhase phase = queue_.state().progress(index).phase;
       if (phase == core::TaskPhase::kWaiting) row.forecast = reason::kNotInBook;
       if (phase == core::TaskPhase::kFuture && row.state == TaskState::kRunning) {
-        row.start_s = core::started_s(task);
-        row.finish_s = core::end_as_planned(task, sight_.now_s);
+        row.start_s = row.start_p90_s = core::started_s(task);
+        row.finish_s = row.finish_p90_s = core::end_as_planned(task, sight_.now_s);
       }
       return;
     }

@@ -1,5 +1,6 @@
 #include "control/serve/admission.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "control/serve/admission_hints.h"
@@ -58,13 +59,38 @@ bool deserves_hints(const AdmissionReview& review) {
   return creates(review) ? job != nullptr && is_queued(*job) : moves_deadline(review);
 }
 
+// The scheduler that a new object names, where that never asks Slackline: it is left to it. Empty:
+// none.
+std::string foreign_scheduler(const AdmissionReview& review, const AdmissionFacts& facts) {
+  if (!creates(review) || facts.scheduler_names.empty()) return {};
+  const ReviewedJob* job = job_in(review);
+  const ReviewedPod* pod = pod_in(review);
+  const bool would_wait =
+      job != nullptr ? is_queued(*job) || is_of_gang(*job) : pod != nullptr && is_gated(*pod);
+  if (!would_wait) return {};
+  const std::string& name = job != nullptr ? job->pod.scheduler_name : pod->facts.scheduler_name;
+  const auto& ours = facts.scheduler_names;
+  const bool is_ours = is_default_scheduler(name) || name == facts.scheduler_name ||
+                       std::find(ours.begin(), ours.end(), name) != ours.end();
+  return is_ours ? std::string() : name;
+}
+
+std::string is_left_to(const std::string& scheduler, const AdmissionFacts& facts) {
+  return format(
+      "schedulerName: {} does not ask Slackline, which leaves this to it: it is not queued, and "
+      "its "
+      "deadline is nobody's; leave the name out, or write {}",
+      printable(scheduler, 64), join(facts.scheduler_names, " or "));
+}
+
 }  // namespace
 
 AdmissionDecision decide_admission(const AdmissionReview& review, AdmissionStage stage,
                                    const AdmissionFacts& facts) {
   AdmissionDecision decision;
   const bool mutates = stage == AdmissionStage::kMutate;
-  AdmissionChanges desired = desired_changes(review, facts);
+  const std::string foreign = foreign_scheduler(review, facts);
+  AdmissionChanges desired = foreign.empty() ? desired_changes(review, facts) : AdmissionChanges();
   if (!mutates || carries_proof(review, facts)) desired.admitted.reset();
   // An update is judged as it will be stored, after Slackline's own change of it.
   if (creates(review) || !mutates) {
@@ -89,6 +115,8 @@ AdmissionDecision decide_admission(const AdmissionReview& review, AdmissionStage
         decision.warnings.push_back(counts_later(later));
     if (!creates(review) && was_leaving(decision.changes))
       decision.warnings.push_back(stays_in_care());
+  } else if (!foreign.empty()) {
+    decision.warnings.push_back(is_left_to(foreign, facts));
   } else if (deserves_hints(review)) {
     decision.warnings = find_hints(review, facts);
     if (creates(review) && is_held_by_user(*job_in(review)))

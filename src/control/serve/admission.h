@@ -44,6 +44,7 @@ enum class UseRight { kGranted, kDenied, kUnknown };
 struct AdmissionFacts : core::Situation {
   const ClusterSnapshot* snapshot = nullptr;
   std::string scheduler_name{};                         // replaces default-scheduler; empty = never
+  std::vector<std::string> scheduler_names{};           // that call us; empty: any may be
   std::string own_user{};                               // may write Slackline's keys
   const MessageAuthenticator* authenticator = nullptr;  // signs proofs; null or without a key: none
   std::string nonce{};                                  // of the proof that may be written

@@ -13,8 +13,6 @@
 namespace slackline::control {
 namespace {
 
-constexpr std::string_view kDefaultScheduler = "default-scheduler";
-
 const std::vector<EnvVariable>& shape_variables() {
   static const std::vector<EnvVariable> variables = {
       {"SLACKLINE_NODES", std::string(contract::kNodes)},
@@ -270,10 +268,6 @@ Labels missing(const Labels& desired, const Labels& there) {
   return out;
 }
 
-bool is_default(const std::string& scheduler) {
-  return scheduler.empty() || scheduler == kDefaultScheduler;
-}
-
 bool lacks(const PodFacts& pod, const EnvVariable& variable) {
   return std::any_of(pod.containers.begin(), pod.containers.end(), [&](const auto& container) {
     return !container.gpus.empty() && std::find(container.env.begin(), container.env.end(),
@@ -284,7 +278,7 @@ bool lacks(const PodFacts& pod, const EnvVariable& variable) {
 AdmissionChanges still_to_do(AdmissionChanges desired, const ContractKeys& keys,
                              const PodFacts& pod) {
   desired.annotations = missing(desired.annotations, keys.annotations);
-  if (!is_default(pod.scheduler_name)) desired.scheduler_name.clear();
+  if (!is_default_scheduler(pod.scheduler_name)) desired.scheduler_name.clear();
   std::erase_if(desired.env, [&](const auto& variable) { return !lacks(pod, variable); });
   return desired;
 }

@@ -8,6 +8,7 @@
 #include "control/query/written_book.h"
 #include "control/serve/admission_scope.h"
 #include "slackline/base/duration.h"
+#include "slackline/base/spelling.h"
 #include "slackline/base/text.h"
 #include "slackline/core/cluster/annotation_hints.h"
 #include "slackline/core/cluster/depends.h"
@@ -105,6 +106,24 @@ void hint_at_size(const Task& task, const AdmissionFacts& facts, std::vector<std
     hints.push_back(format("{}: {}{}", contract::kResize, text, then));
 }
 
+// A name that nobody configured is a tag: the task has the rules and the share of its namespace.
+void hint_at_queue(const Task& task, const AdmissionFacts& facts, std::vector<std::string>& hints) {
+  const std::optional<std::string>& queue = task.intent.queue;
+  if (facts.queues == nullptr || facts.queues->named.empty() || !queue || *queue == task.key.ns ||
+      facts.queues->named.contains(*queue))
+    return;
+  std::vector<std::string_view> names;
+  for (const auto& [name, rules] : facts.queues->named)
+    names.push_back(name);
+  const auto meant = nearest_spelling(*queue, names);
+  hints.push_back(
+      format("{}: no queue {} is configured{}; it has the rules and the share of {}, its "
+             "namespace",
+             contract::kGate, printable(*queue, 64),
+             meant ? format(" (did you mean {}?)", printable(*meant, 64)) : "",
+             printable(task.key.ns, 64)));
+}
+
 // Where it starts on what others own, or its share has no room.
 void hint_at_share(const Task& task, const AdmissionFacts& facts, std::vector<std::string>& hints) {
   if (!facts.book || facts.queues == nullptr) return;
@@ -175,6 +194,7 @@ std::vector<std::string> find_hints(const AdmissionReview& review, const Admissi
   if (facts.trusted) hint_at_size(task, facts, hints);
   if (facts.trusted) hint_at_deadline(task, facts, hints);
   if (facts.trusted) hint_at_dependencies(task, facts, hints);
+  hint_at_queue(task, facts, hints);
   if (facts.trusted) hint_at_share(task, facts, hints);
   return hints;
 }

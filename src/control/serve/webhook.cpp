@@ -73,6 +73,7 @@ AdmissionFacts Webhook::gather(const AdmissionReview& review, const ClusterSnaps
   facts.queues = &settings.queues;
   if (decisions_.portraits != nullptr) facts.portraits = decisions_.portraits->get();
   facts.scheduler_name = settings.scheduler_name;
+  facts.scheduler_names = decisions_.scheduler_names;
   facts.own_user = settings.own_user;
   facts.authenticator = authenticator_;
   facts.workload_url = door_.url;

@@ -69,7 +69,7 @@ class Explainer {
     if (task_.hindrance) note(task_.hindrance->reason, task_.hindrance->detail);
     add_yield();
     if (none_is_large_enough)
-      note(first, too_large());
+      note(first, too_large(question_));
     else
       note(first, first == reason::kWaitsForRoom ? kept_text(question_.kept) : "");
     add_room();
@@ -92,48 +92,6 @@ class Explainer {
     blocker.what = fact != nullptr ? std::string(fact->meaning) : std::string();
     blocker.detail = detail;
     blockers_.push_back(std::move(blocker));
-  }
-
-  // In the placement that puts the fewest of them on one node.
-  std::int64_t pods_on_a_node() const {
-    const std::vector<Choice>& menu = question_.queue.state().tasks()[question_.task].menu->all;
-    if (menu.empty() || !task_.request.of_each.empty()) return 1;
-    std::int64_t fewest = task_.request.pods;
-    for (const Choice& choice : menu)
-      fewest = std::min(fewest, task_.pods_on_node(choice.shape));
-    return fewest;
-  }
-
-  // What its pods on a node ask for beyond what any has on which they may run; empty: that are
-  // GPUs.
-  std::string too_large() const {
-    const Pod& member = *task_.member;
-    Resources most;
-    bool any = false;
-    for (const NodeStatePtr& state : question_.snapshot.nodes) {
-      if (misfit(member, *state->node)) continue;
-      any = any || state->node->allocatable.gpu_count(task_.request.resource) > 0;
-      most = max_of(most, state->node->allocatable);
-    }
-    std::vector<std::string> resources = {"cpu", "memory"};
-    for (const ResourceAmount& other : member.requests.others)
-      if (question_.snapshot.node_table.lists(other.resource)) resources.push_back(other.resource);
-    const std::int64_t pods = pods_on_a_node();
-    const std::string who = pods == 1 ? "a pod asks" : format("{} pods on one node ask", pods);
-    for (const std::string& resource : resources) {
-      const std::int64_t asked = saturating_mul(amount_of(member.requests, resource), pods);
-      const std::int64_t there = amount_of(most, resource);
-      if (any && asked > there)
-        return format("{} for {} {}, and no node that it may use has more than {}", who,
-                      amount_text({resource, asked}), resource, amount_text({resource, there}));
-    }
-    const std::vector<std::string>& together = task_.request.spread.together;
-    if (any && !together.empty())
-      return format(
-          "its pod affinity wants all pods on nodes with one {}, and no such nodes have "
-          "GPUs enough for all",
-          join(together, " and one "));
-    return {};
   }
 
   void add_dependencies() {
@@ -223,7 +181,7 @@ class Explainer {
             format("{}: it borrows nothing, because it is not stopped to give back; "
                    "such runs use {} of {} beyond what their queues own",
                    use.shares()->types[type], use.staying_of_pool(type), use.shares()->pool(type)));
-    return format("{}: {}", task_.account, join(parts, "; "));
+    return parts.empty() ? std::string() : format("{}: {}", task_.account, join(parts, "; "));
   }
 
   // It fits, and the plan of now lets another task go first.

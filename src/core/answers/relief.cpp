@@ -41,12 +41,17 @@ class PoolRoom {
 
   std::size_t nodes() const { return free_.size(); }
 
-  // The GPUs of the nodes that have enough for one pod, as far as the task needs them.
+  // As far as the task needs them: of the nodes that have enough of them for their part; of one
+  // node, where that is all it needs.
   std::int64_t gpus() const {
     if (!of_each_.empty()) return packed();
     std::int64_t nodes = 0;
-    for (const auto& [node, free] : free_)
+    int most = 0;
+    for (const auto& [node, free] : free_) {
       nodes += free >= shape_.d_gpn ? 1 : 0;
+      most = std::max(most, free);
+    }
+    if (shape_.d_node == 1) return std::min(most, shape_.d_gpn);
     return std::min<std::int64_t>(nodes, shape_.d_node) * shape_.d_gpn;
   }
 

@@ -283,16 +283,16 @@ EligibleNodesPtr Eligibility::find(const Pod& member, const TaskRequest* shared)
 }
 
 std::optional<TaskRequest> Eligibility::one_by_one(const QueueTask& task, const TaskMenu& even,
-                                                   bool may_start) {
+                                                   const PlanNote* place, bool may_start) {
   if (!may_be_uneven(task)) return std::nullopt;
-  if (task.plan && !is_uneven(*task.plan, task.request)) return std::nullopt;
-  const bool waits = may_start && even.length != LengthSource::kModel;
-  if (!task.plan && fits_evenly(*even.menu, of(task)) &&
-      !(waits && has_room_one_by_one(task, *even.menu)))
+  if (place != nullptr && !is_uneven(*place, task.request)) return std::nullopt;
+  const bool may_start_so = may_start && even.length != LengthSource::kModel;
+  if (place == nullptr && fits_evenly(*even.menu, of(task)) &&
+      !(may_start_so && has_room_one_by_one(task, *even.menu)))
     return std::nullopt;
   TaskRequest request = task.request;
   request.of_each.assign(static_cast<std::size_t>(request.pods), request.gpus);
-  if (!task.plan && !could_hold(task, request)) return std::nullopt;
+  if (place == nullptr && !could_hold(task, request)) return std::nullopt;
   return request;
 }
 

@@ -41,10 +41,11 @@ class Eligibility {
   std::shared_ptr<const MixedPods> mixed(const QueueTask& task);
   // What a task of equal pods asks for where they are planned one by one, like those that differ,
   // because no nodes that it may use take as many each: none could, or, where it `may_start`, none
-  // has room now and others have. Of a run: as it runs. nullopt: they are not. `even`: its menu as
-  // it is; where that knows from a model what each shape takes, it waits for one of them.
+  // has room now and others have. Where it has a `place` (null: none): as it runs there. nullopt:
+  // they are not. `even`: its menu as it is; where that knows from a model what each shape takes,
+  // the task waits for one of them.
   std::optional<TaskRequest> one_by_one(const QueueTask& task, const TaskMenu& even,
-                                        bool may_start);
+                                        const PlanNote* place, bool may_start);
   // What all of them may use.
   EligibleNodesPtr of_all(const MixedPods& mixed) const;
   // Those that were set aside for tasks of which nothing is known (profiling.h); null: none were.

@@ -44,6 +44,16 @@ std::string nodes_of(const ClusterSnapshot& snapshot, const Job& job) {
   return join(std::vector<std::string>(nodes.begin(), nodes.end()), ", ");
 }
 
+// Empty: none of its pods was planned alone.
+std::string planned_alone(const ClusterSnapshot& snapshot, const Job& job) {
+  for (const NodeStatePtr& state : snapshot.nodes)
+    for (const PodPtr& pod : state->pods)
+      if (pod->owner && pod->owner->uid == job.uid && pod->plan)
+        return format("starts pod by pod, and none of them waits: ask for each, as for {}",
+                      printable(pod->key.name, 64));
+  return {};
+}
+
 // Empty: none of its pods waits its turn alone.
 std::string pod_by_pod(const ClusterSnapshot& snapshot, const Job& job) {
   const auto waits = [&](const PodPtr& pod) {
@@ -79,6 +89,7 @@ std::string why(const ClusterSnapshot& snapshot, const Job& job) {
   if (!job.topmost()) return controlled_by(*job.owner);
   if (job.holds_pods) return "has scheduling gates or a scheduling group of its own";
   if (std::string pods = pod_by_pod(snapshot, job); !pods.empty()) return pods;
+  if (std::string pods = planned_alone(snapshot, job); !pods.empty()) return pods;
   if (const std::string nodes = nodes_of(snapshot, job); !nodes.empty())
     return format("runs on {}, without a plan of Slackline", nodes);
   if (std::string label = in_namespace_without_label(snapshot, job.key.ns); !label.empty())

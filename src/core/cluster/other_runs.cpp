@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "slackline/core/cluster/pools.h"
 #include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/cluster/task_family.h"
 #include "slackline/core/planning/gpu_types.h"
@@ -48,14 +49,17 @@ class Finder {
     // own.
     const int held = countable_gpus(pod.requests.gpu_count(of.resource));
     const int gpus = std::min(held, of.gpus_per_node);
-    if (gpus == held && is_planned(pod)) return;
+    const PlanNote* plan = plan_of(pod);
+    if (gpus == held && plan != nullptr && is_of_pools(*plan)) return;
     OtherRun run;
     run.pod = of_node;
+    run.planned = plan != nullptr;
     run.node = node;
     run.started_s = options_.now_wall_s;
     if (pod.not_starting.empty() && pod.started_s)
       run.started_s = std::min(*pod.started_s, options_.now_wall_s);
     Length length = length_of(pod, of, gpus);
+    if (plan != nullptr && plan->predicted_s) length = {plan->predicted_s, 0, length.error};
     const Job* job = owning_job(snapshot_, pod);
     if (job != nullptr && job->progress && job->progress->at_s >= run.started_s)
       run.told = job->progress;
@@ -74,9 +78,20 @@ class Finder {
     runs_.push_back(run);
   }
 
-  bool is_planned(const Pod& pod) const {
+  // Null: it has none.
+  const PlanNote* plan_of(const Pod& pod) const {
+    if (pod.plan != nullptr) return pod.plan.get();
     const Job* job = owning_job(snapshot_, pod);
-    return pod.plan != nullptr || (job != nullptr && job->plan != nullptr);
+    return job != nullptr ? job->plan.get() : nullptr;
+  }
+
+  // False: one of its nodes was cordoned, is not ready or is not of its GPU type any more.
+  bool is_of_pools(const PlanNote& plan) const {
+    return std::all_of(plan.nodes.begin(), plan.nodes.end(), [&](const NodeName& name) {
+      const auto node = snapshot_.find_node(name.str());
+      return node && is_usable(*snapshot_.node(*node).node) &&
+             snapshot_.node(*node).node->gpu_type == plan.gpu_type;
+    });
   }
 
   const Length& length_of(const Pod& pod, const Pool& pool, int gpus) {

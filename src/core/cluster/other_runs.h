@@ -1,11 +1,13 @@
 // The runs of GPU pods that no plan placed: started before Slackline, by other schedulers, in other
-// namespaces. Forecasts use them to know when GPUs become free; plans do not.
+// namespaces; and those that are not as planned, because a node of their plan was cordoned, or has
+// another GPU type now: the others run on. Forecasts use them to know when GPUs become free; plans
+// do not.
 //
 // A pod is a run of its own on its node. Its run time is predicted for its gang's shape on the
-// node's GPU type, else it is its `expected-duration`; both count from its start, or from what its
-// Job reported of its progress, which tells a run time too. Without any of these it is unknown: the
-// pod is expected to run as long again as it has, at least kUnknownRun_s in all, with an error to
-// match. A pod that is ending is gone by the time that it has for that.
+// node's GPU type, else it is its `expected-duration`, or as its plan says; all count from its
+// start, or from what its Job reported of its progress, which tells a run time too. Without any of
+// these it is unknown: the pod is expected to run as long again as it has, at least kUnknownRun_s
+// in all, with an error to match. A pod that is ending is gone by the time that it has for that.
 #pragma once
 
 #include <memory>
@@ -24,6 +26,7 @@ struct OtherRun {
   double started_s = 0;                        // epoch
   Estimate estimate;                           // of the whole run; with its pool and GPUs
   bool known = true;                           // false: its run time is unknown
+  bool planned = false;                        // on nodes of which one is in no pool any more
   std::optional<double> gone_by_s{};           // it is ending; epoch
   std::shared_ptr<const ProgressNote> told{};  // by its Job, of this run; null: nothing
 };

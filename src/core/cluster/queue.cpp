@@ -247,7 +247,10 @@ class QueueMaker {
 
   const TaskMenu& menu_of(QueueTask& task, Eligibility& eligibility) {
     const TaskMenu& even = menus_.of(*task.intent, task.request);
-    auto one_by_one = eligibility.one_by_one(task, even, !task.hindrance && !has_place(task));
+    const GangPlaces::Place* again = gang_places_.kept_for(snapshot_, task);
+    const PlanNote* place = again != nullptr ? again->plan.get() : task.plan.get();
+    const bool may_start = !task.hindrance && kept_place(task) == nullptr;
+    auto one_by_one = eligibility.one_by_one(task, even, place, may_start);
     if (!one_by_one) return even;
     const TaskMenu& uneven = menus_.of(*task.intent, *one_by_one);
     if (uneven.menu->empty()) return even;
@@ -383,9 +386,11 @@ class QueueMaker {
       else
         runs_[t] = gang_places_.run_again(snapshot_, task, menu, queue_.pools_);
     }
+    const bool planned = std::any_of(other_runs_.begin(), other_runs_.end(),
+                                     [](const OtherRun& run) { return run.planned; });
     std::unordered_set<Uid> of_queue;  // pods whose run is that of a task of the queue
     for (TaskIndex t = 0; t < queue_.tasks_.size(); ++t)
-      if (runs_[t] && !queue_.tasks_[t].is_planned())
+      if (runs_[t] && (planned || !queue_.tasks_[t].is_planned()))
         for (const PodPtr& pod : queue_.tasks_[t].bound)
           of_queue.insert(pod->uid);
     for (const OtherRun& run : other_runs_) {

@@ -136,9 +136,11 @@ std::string text_of(const EtaView& eta) {
   const bool waits = eta.state == to_string(TaskState::kWaiting);
   if (eta.start.empty() && eta.finish.empty() && !eta.forecast.empty())
     text += line("forecast", "none: " + eta.forecast);
-  if (!eta.start.empty())
-    text += line(waits ? "starts" : "started", span_text(eta.start, now_s)) +
-            held_text(eta.start_held, "starts");
+  const bool begins = eta.state == to_string(TaskState::kStarting);
+  if (!eta.start.empty() && waits)
+    text += line("starts", span_text(eta.start, now_s)) + held_text(eta.start_held, "starts");
+  else if (eta.start.p50_s)
+    text += line(begins ? "released" : "started", time_text(*eta.start.p50_s, now_s));
   if (!eta.finish.empty())
     text += line("finishes", span_text(eta.finish, now_s)) + held_text(eta.finish_held, "finishes");
   else if (!eta.start.empty())

@@ -66,6 +66,23 @@ TEST_F(AdmissionTest, ASecondPassOverOurOwnResultChangesAndRefusesNothing) {
   EXPECT_EQ(mutate(text).changes, AdmissionChanges());
 }
 
+TEST_F(AdmissionTest, WhatNamesASchedulerThatNeverAsksIsLeftToIt) {
+  facts.scheduler_names = {"gpu-scheduler"};
+  ReviewText text;
+  text.pod_spec = R"("schedulerName":"volcano")";
+  EXPECT_EQ(mutate(text).changes, AdmissionChanges());
+  EXPECT_THAT(validate(text).warnings,
+              ElementsAre(AllOf(HasSubstr("schedulerName: volcano does not ask Slackline"),
+                                HasSubstr("write gpu-scheduler"))));
+  EXPECT_FALSE(mutate_pod(text).changes.gate);
+  for (const char* ours : {"gpu-scheduler", "default-scheduler"}) {
+    text.pod_spec = format(R"("schedulerName":"{}")", ours);
+    EXPECT_TRUE(mutate(text).changes.suspend) << ours;
+    EXPECT_TRUE(mutate_pod(text).changes.gate) << ours;
+    EXPECT_THAT(validate(text).warnings, Not(Contains(HasSubstr("schedulerName")))) << ours;
+  }
+}
+
 TEST_F(AdmissionTest, OthersJobsStayAsTheyAre) {
   ReviewText kueue;
   kueue.metadata = R"("labels":{"kueue.x-k8s.io/queue-name":"q"})";
@@ -373,6 +390,9 @@ TEST_F(AdmissionTest, AConfiguredQueueNeedsTheRightButInItsOwnNamespace) {
                     HasSubstr("namespace team-a")));
   EXPECT_THAT(refusal(in_queue("plain")), HasSubstr("QueueNotAllowed")) << "it has a limit to fill";
   EXPECT_EQ(refusal(in_queue("nobody-knows-it")), "allowed") << "a tag";
+  EXPECT_THAT(validate(in_queue("visoin")).warnings,
+              ElementsAre(AllOf(HasSubstr("no queue visoin is configured (did you mean vision?)"),
+                                HasSubstr("the share of team-a"))));
   EXPECT_EQ(refusal(in_queue("team-a")), "allowed") << "the queue of its namespace";
   EXPECT_EQ(refusal(ReviewText()), "allowed");
   facts.queue = UseRight::kUnknown;

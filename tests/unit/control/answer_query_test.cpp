@@ -163,7 +163,7 @@ TEST_F(AnswerQueryTest, OneNodeIsExplainedAndAnUnknownOneRefused) {
   const auto view = answers.explain({"team-a", "waits"}, "n1", Viewer());
   ASSERT_TRUE(view);
   ASSERT_TRUE(view->node_group);
-  EXPECT_EQ(view->node_group->what, "full");
+  EXPECT_EQ(view->node_group->what, "too full");
   EXPECT_EQ(view->nodes_total, 2);
   const auto unknown = answers.explain({"team-a", "waits"}, "n9", Viewer());
   ASSERT_FALSE(unknown);
@@ -295,6 +295,12 @@ TEST_F(AnswerQueryTest, PodsThatStartOneByOneAreQuotedOneByOne) {
   ASSERT_TRUE(quote) << quote.error().message;
   EXPECT_THAT(quote->note, HasSubstr("8 pods start one by one"));
   EXPECT_TRUE(quote->rows.front().start.p50_s);
+  Job waves = stated("team-a/waves", 60).of(2).gpus(1).build();
+  waves.completions = 7;
+  const auto of_waves = answers.quote({.job = std::make_shared<const Job>(waves)}, Viewer());
+  ASSERT_TRUE(of_waves) << of_waves.error().message;
+  EXPECT_THAT(of_waves->note, HasSubstr("7 pods start one by one, 2 at a time"));
+  EXPECT_THAT(of_waves->note, HasSubstr("at least 4 times as long"));
 }
 
 TEST_F(AnswerQueryTest, WhatAsksForNoGpusGetsNoQuote) {

@@ -107,6 +107,33 @@ TEST_F(RunningRowsTest, OneOnACordonedNodeEndsAsPlanned) {
             start_s() + 900);
 }
 
+// The other node of the gang is still there: its GPUs come free when the gang ends.
+TEST_F(RunningRowsTest, AGangOfWhichOneNodeIsCordonedEndsForThoseWhoWait) {
+  auto gang = a_run().of(2).gang().planned({"n1", "n2"}, "plan-1", kLength_s);
+  auto cluster = a_cluster().with(a_node("n1")).with(a_node("n2").cordoned());
+  cluster.with(gang).with(its_pod()).with(waits(4));
+  cluster.with(a_pod("runs-1").of_job("runs").gpus(4).managed().on("n2").started(start_s()));
+  const ClusterSnapshot snapshot = cluster.build();
+  const QueueRow run = row(snapshot, "runs");
+  EXPECT_EQ(run.finish_s, start_s() + kLength_s);
+  ASSERT_TRUE(run.progress);
+  EXPECT_NEAR(*run.progress, kRan_s / kLength_s, 1e-9);
+  const QueueRow waiting = row(snapshot, "waits");
+  ASSERT_TRUE(waiting.start_s) << waiting.forecast;
+  EXPECT_NEAR(*waiting.start_s, start_s() + kLength_s, kLength_s / 4);
+  const ExplainView told = why(snapshot, "waits");
+  ASSERT_FALSE(told.blockers.empty());
+  ASSERT_FALSE(told.blockers[0].relief.empty());
+  EXPECT_EQ(told.blockers[0].relief[0].task, "default/runs");
+}
+
+TEST_F(RunningRowsTest, WhatHasNotStartedYetHasDoneNothing) {
+  const ClusterSnapshot snapshot = a_cluster().with(a_node("n1")).with(a_run()).build();
+  const QueueRow run = row(snapshot, "runs");
+  EXPECT_EQ(run.state, TaskState::kStarting);
+  EXPECT_FALSE(run.progress);
+}
+
 TEST_F(RunningRowsTest, WhoNeedsTheGpusOfANodeThatLostOneWaitsForItsRun) {
   const ClusterSnapshot snapshot =
       a_cluster().with(a_node("n1").of("", 3)).with(a_run()).with(its_pod()).with(waits(2)).build();
@@ -114,6 +141,25 @@ TEST_F(RunningRowsTest, WhoNeedsTheGpusOfANodeThatLostOneWaitsForItsRun) {
   const QueueRow waiting = row(snapshot, "waits");
   ASSERT_TRUE(waiting.start_s) << waiting.forecast;
   EXPECT_NEAR(*waiting.start_s, start_s() + kLength_s, kLength_s / 2);
+}
+
+TEST_F(RunningRowsTest, AGangThatNeedsMoreNodesThanAreLargeEnoughNeverStarts) {
+  const auto never = [&](test::JobBuilder job) {
+    const auto cluster =
+        a_cluster().with(a_node("n1").of("K80", 8)).with(a_node("n2").of("K80", 4));
+    const ClusterSnapshot snapshot =
+        test::ClusterBuilder(cluster).with(job.created(clock_.wall_s()).waiting()).build();
+    const QueueRow waits = row(snapshot, "waits");
+    EXPECT_EQ(waits.blocked, waits.reason == reason::kNoNodeFits);
+    const ExplainView told = why(snapshot, "waits");
+    return waits.blocked && !told.blockers.empty() ? told.blockers[0].detail : "";
+  };
+  EXPECT_EQ(never(a_job("waits").of(2).gang().gpus(4)), "");
+  EXPECT_EQ(never(a_job("waits").of(3).gang().gpus(4)), "") << "two of them on n1";
+  EXPECT_EQ(never(a_job("waits").of(2).gang().gpus(8)),
+            "it needs 2 nodes with 8 GPUs each, and 1 of those that it may use is large enough");
+  EXPECT_EQ(never(a_job("waits").of(4).gang().gpus(4)),
+            "it needs 2 nodes with 8 GPUs each, and 1 of those that it may use is large enough");
 }
 
 TEST_F(RunningRowsTest, WhoHoldsTheGpusIsNamedBeItPlannedOrNot) {

@@ -434,6 +434,18 @@ TEST_F(QuoteTest, EveryTypeHasARowAndTheTaskAsWrittenTheFirst) {
   EXPECT_TRUE(found.rows[*found.best].accepted);
 }
 
+TEST_F(QuoteTest, ThePlacementThatIsWrittenHasOneOutlook) {
+  auto cluster = a_cluster();
+  cluster.with(a_node("n1").of("K80", 4));
+  add_running(cluster, stated("long", 60), "long", 4, "n1", "K80", kAsked_s - 600);
+  const Quote found = quote(cluster, stated("new", 20).gpus(1));
+  const QuoteRow& written = found.rows.front();
+  ASSERT_TRUE(written.shape && written.forecast);
+  const QuoteRow* same = on(found, "K80", *written.shape);
+  ASSERT_TRUE(same != nullptr && same->forecast);
+  EXPECT_EQ(same->forecast->finish_s.deciles, written.forecast->finish_s.deciles);
+}
+
 TEST_F(QuoteTest, AtMostSixteenAreTriedAndTheRestSaySo) {
   auto cluster = a_cluster();
   for (int i = 0; i < 6; ++i)

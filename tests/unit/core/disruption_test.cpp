@@ -78,6 +78,22 @@ TEST_F(DisruptionTest, APodThatIsOlderThanTheStartTimeOfItsRunCounts) {
   EXPECT_FALSE(is_of_present_run(pod, job)) << "made before the stop";
 }
 
+// The taint came in the second of the start: the pod that still ends looks like one of the new run.
+TEST_F(DisruptionTest, WhatStoppedItStopsItOnceThoughItStartsAgainInTheSameSecond) {
+  const double start_s = world_.now_s();
+  const Job job = day_job("train").resumed().started(start_s).stopped(1, start_s + 0.3).build();
+  Job runs = job;
+  runs.suspended = runs.suspended_by_us = false;
+  const auto disrupted_at = [&](double at_s) {
+    Pod pod = test::a_pod("train-0").of_job("train").on("n1").created(start_s).build();
+    pod.disruption = PodDisruption{DisruptionKind::kDeletionByTaintManager, at_s};
+    return DisruptedJobs(world_.snapshot(), start_s + 1)
+        .of(runs, {std::make_shared<const Pod>(std::move(pod))});
+  };
+  EXPECT_FALSE(disrupted_at(start_s));
+  EXPECT_TRUE(disrupted_at(start_s + 1));
+}
+
 TEST_F(DisruptionTest, AGangThatLosesAMemberIsStoppedAsAWhole) {
   run_on({"n1", "n2"}, day_job("gang").of(2).gang());
   world_.disrupt("gang-1", DisruptionKind::kPreemptionByScheduler);

@@ -1,4 +1,5 @@
 // Gangs that controllers make, from the plan to their nodes, and what becomes of those that run.
+#include <algorithm>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -113,6 +114,36 @@ TEST_F(GangHandOverTest, AMemberThatIsUnlikeTheOthersIsReplacedInItsPlaceToo) {
   world_.pods().at({"default", "tune-d"}).requests.set_gpus(test::kGpu, 2);
   settle();
   EXPECT_TRUE(world_.pods().at({"default", "tune-d"}).bound());
+}
+
+TEST_F(GangHandOverTest, WhatStartedOneByOneGoesOnSoWhenItIsMadeAgain) {
+  add_nodes(2);
+  world_.add(a_pod("web").gpus(3).on("n1"));
+  world_.add(a_pod("more").gpus(2).on("n2"));
+  const std::vector<std::string> names = {"parts-a", "parts-b", "parts-c"};
+  const auto make_all = [&] {
+    for (const std::string& name : names) {
+      make(name, "RayCluster", "parts", {"RayCluster", "parts", Uid("parts-uid"), ""});
+      world_.pods().at({"default", name}).requests.set_gpus(test::kGpu, 1);
+    }
+    settle();
+  };
+  const auto runs = [&] {
+    return std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+      return world_.pods().at({"default", name}).bound();
+    });
+  };
+  make_all();
+  ASSERT_TRUE(runs()) << "one GPU of one node, two of the other";
+  world_.pods().erase({"default", "web"});
+  world_.pods().erase({"default", "more"});
+  world_.add(test::a_job("next").gpus(4).waiting().created(world_.now_s()));
+  for (const std::string& name : names)
+    world_.pods().erase({"default", name});
+  ASSERT_TRUE(planner_.settle(world_));
+  make_all();
+  EXPECT_TRUE(runs());
+  EXPECT_TRUE(world_.job("next").suspended);
 }
 
 class LostMemberTest : public GangHandOverTest {

@@ -78,8 +78,23 @@ TEST(NotInQueue, AJobThatMakesItsPodsOneByOneOrNoneSaysSo) {
   next.key.name = "next";
   next.uid = test::job_uid("next");
   next.succeeded = 5;
-  ClusterSnapshot cluster = a_cluster().with(a_node("n1")).add(paused).add(ends).add(next).build();
+  Job all_run = next;
+  all_run.key.name = "all-run";
+  all_run.uid = test::job_uid("all-run");
+  Pod planned = a_pod("all-run-x").of_job("all-run").gpus(1).on("n1").build();
+  planned.plan = std::make_shared<const PlanNote>();
+  ClusterSnapshot cluster = a_cluster()
+                                .with(a_node("n1"))
+                                .add(paused)
+                                .add(ends)
+                                .add(next)
+                                .add(all_run)
+                                .add(planned)
+                                .build();
   cluster.taken_on_trust = true;
+  EXPECT_THAT(why(cluster, "all-run"),
+              HasSubstr("pod by pod, and none of them waits: ask for each, "
+                        "as for all-run-x"));
   EXPECT_THAT(why(cluster, "paused"), HasSubstr("asks for no pod (parallelism 0)"));
   EXPECT_THAT(why(cluster, "ends"), HasSubstr("it has 6 of 6 completions"));
   EXPECT_THAT(why(cluster, "next"), HasSubstr("starts pod by pod, and has no pod that waits"));

@@ -79,6 +79,12 @@ NodeGroup group_of(const ExplainQuestion& question, NodeIndex node);
 // Why the whole task finds no room now; nullopt: there is room. O(nodes + runs log runs).
 std::optional<Blocker> lacking_gpus(const ExplainQuestion& question);
 
+// Whether its nodes could take all of its pods if nothing ran on them; of those that a plan may
+// use. O(nodes x placements).
+bool could_ever_fit(const ClusterSnapshot& snapshot, const Queue& queue, TaskIndex task);
+// What it asks for beyond what there is, where it could not; empty: nothing that is counted here.
+std::string too_large(const ExplainQuestion& question);
+
 // "kept for it: n1, n2"
 std::string kept_text(std::span<const NodeName> nodes);
 

@@ -50,7 +50,11 @@ std::optional<double> done_share(const Queue& queue, TaskIndex index, double now
   const bool runs = progress.phase == TaskPhase::kRunning;
   const ProgressNote* told = task.job ? task.job->progress.get() : nullptr;
   if (told != nullptr && (!runs || told->at_s >= progress.run.started_s)) return told->done();
-  if (!runs) return progress.stops > 0 ? std::optional(1 - progress.left) : std::nullopt;
+  if (!runs) {
+    const auto end_s = task.bound.empty() ? std::nullopt : end_as_planned(task, now_s);
+    if (end_s) return std::clamp(1 - (*end_s - now_s) / *task.plan->predicted_s, 0.0, 1.0);
+    return progress.stops > 0 ? std::optional(1 - progress.left) : std::nullopt;
+  }
   const Choice& choice = queue.state().running_choice(index);
   if (!task.length_known_in(choice) || task.length == LengthSource::kAtMost) return std::nullopt;
   const double left_s = queue.state().predicted_end_s(index, now_s) - now_s;

@@ -1,0 +1,154 @@
+// Whether a task could run here at all, and what is too large about it where not.
+#include <algorithm>
+#include <set>
+
+#include "slackline/base/saturating.h"
+#include "slackline/base/text.h"
+#include "slackline/core/answers/explain.h"
+#include "slackline/core/cluster/predicates.h"
+#include "slackline/core/cluster/quotas.h"
+#include "slackline/core/cluster/room.h"
+#include "slackline/core/planning/mixed_pods.h"
+
+namespace slackline::core {
+namespace {
+
+class Fit {
+ public:
+  Fit(const ClusterSnapshot& snapshot, const Queue& queue, TaskIndex task)
+      : snapshot_(snapshot),
+        queue_(queue),
+        task_(queue.task(task)),
+        planned_(queue.state().tasks()[task]) {}
+
+  bool any() const {
+    const std::vector<Choice>& all = planned_.menu->all;
+    return std::any_of(all.begin(), all.end(), [&](const Choice& choice) { return holds(choice); });
+  }
+
+  // The placement that needs the fewest nodes more than there are, and how many there are.
+  std::pair<const Choice*, int> nearest() const {
+    std::pair<const Choice*, int> nearest{nullptr, 0};
+    for (const Choice& choice : planned_.menu->all) {
+      const int nodes = nodes_for(choice, choice.shape.d_node);
+      if (nearest.first == nullptr ||
+          choice.shape.d_node - nodes < nearest.first->shape.d_node - nearest.second)
+        nearest = {&choice, nodes};
+    }
+    return nearest;
+  }
+
+ private:
+  bool holds(const Choice& choice) const {
+    const std::vector<std::int64_t>& of_each = task_.request.of_each;
+    if (of_each.empty()) return nodes_for(choice, choice.shape.d_node) == choice.shape.d_node;
+    // Of pods that differ in where they may go, at least the first has a node.
+    if (planned_.mixed == nullptr || planned_.mixed->groups.size() > 1)
+      return nodes_for(choice, 1) == 1;
+    std::vector<std::int64_t> gpus;
+    for (PoolNode node = 0; node < queue_.pools()[choice.pool].nodes.size(); ++node)
+      if (takes(choice.pool, node, 1, of_each.front())) gpus.push_back(gpus_of(choice.pool, node));
+    return have_room(of_each, gpus, most_on_node(task_.request.spread));
+  }
+
+  int nodes_for(const Choice& choice, int most) const {
+    const bool alike = task_.request.of_each.empty();
+    const std::int64_t gpus = alike ? choice.shape.d_gpn : task_.request.gpus;
+    const std::int64_t pods = alike ? task_.pods_on_node(choice.shape) : 1;
+    const auto nodes = static_cast<PoolNode>(queue_.pools()[choice.pool].nodes.size());
+    int found = 0;
+    for (PoolNode node = 0; node < nodes && found < most; ++node)
+      found += takes(choice.pool, node, pods, gpus) ? 1 : 0;
+    return found;
+  }
+
+  // Were it empty. What must be together is so in the one domain for which it is planned.
+  bool takes(PoolIndex pool, PoolNode index, std::int64_t pods, std::int64_t gpus) const {
+    const Node& node = *snapshot_.node(queue_.pools()[pool].nodes[index]).node;
+    const bool inside = task_.request.spread.together.empty() || planned_.eligible == nullptr ||
+                        planned_.eligible->contains(pool, index);
+    return inside && gpus_of(pool, index) >= gpus && !misfit(*task_.member, node) &&
+           snapshot_.fits(besides_gpus(*task_.member, pods), node.allocatable);
+  }
+
+  std::int64_t gpus_of(PoolIndex pool, PoolNode node) const {
+    const QueuePool& of = queue_.pools()[pool];
+    return snapshot_.node(of.nodes[node]).node->allocatable.gpu_count(of.pool.resource);
+  }
+
+  const ClusterSnapshot& snapshot_;
+  const Queue& queue_;
+  const QueueTask& task_;
+  const PlanTask& planned_;
+};
+
+// In the placement that puts the fewest of them on one node.
+std::int64_t pods_on_a_node(const QueueTask& task, const PlacementMenu& menu) {
+  if (menu.all.empty() || !task.request.of_each.empty()) return 1;
+  std::int64_t fewest = task.request.pods;
+  for (const Choice& choice : menu.all)
+    fewest = std::min(fewest, task.pods_on_node(choice.shape));
+  return fewest;
+}
+
+// The most of each that a node has which its pods may use; nullopt: none of them has GPUs.
+std::optional<Resources> most_of_nodes(const ClusterSnapshot& snapshot, const QueueTask& task) {
+  Resources most;
+  bool any = false;
+  for (const NodeStatePtr& state : snapshot.nodes) {
+    if (misfit(*task.member, *state->node)) continue;
+    any = any || state->node->allocatable.gpu_count(task.request.resource) > 0;
+    most = max_of(most, state->node->allocatable);
+  }
+  return any ? std::optional(most) : std::nullopt;
+}
+
+std::string nodes_text(std::int64_t count) {
+  return count == 1 ? "a node" : format("{} nodes", count);
+}
+
+// Of GPUs, which every placement needs.
+std::string too_many_gpus(const Fit& fit, const QueueTask& task, std::int64_t most) {
+  if (task.request.gpus > most)
+    return format("a pod asks for {} GPUs, and no node that it may use has more than {}",
+                  task.request.gpus, most);
+  const std::vector<std::string>& together = task.request.spread.together;
+  const std::string those =
+      together.empty() ? "those that it may use" : "those with one " + join(together, " and one ");
+  const auto [choice, nodes] = fit.nearest();
+  if (choice == nullptr || !task.request.of_each.empty())
+    return format("its pods ask for {} GPUs together; {} do not hold them, even empty",
+                  task.request.all_gpus(), "nodes of " + those);
+  return format("it needs {} with {} GPUs each, and {} of {} {} large enough",
+                nodes_text(choice->shape.d_node), choice->shape.d_gpn,
+                nodes == 0 ? "none" : format("{}", nodes), those, nodes == 1 ? "is" : "are");
+}
+
+}  // namespace
+
+bool could_ever_fit(const ClusterSnapshot& snapshot, const Queue& queue, TaskIndex task) {
+  return Fit(snapshot, queue, task).any();
+}
+
+std::string too_large(const ExplainQuestion& question) {
+  const QueueTask& task = question.queue.task(question.task);
+  const auto most = most_of_nodes(question.snapshot, task);
+  if (!most) return {};
+  std::vector<std::string> resources = {"cpu", "memory"};
+  for (const ResourceAmount& other : task.member->requests.others)
+    if (question.snapshot.node_table.lists(other.resource)) resources.push_back(other.resource);
+  const std::int64_t pods =
+      pods_on_a_node(task, *question.queue.state().tasks()[question.task].menu);
+  const std::string who = pods == 1 ? "a pod asks" : format("{} pods on one node ask", pods);
+  for (const std::string& resource : resources) {
+    const std::int64_t asked = saturating_mul(amount_of(task.member->requests, resource), pods);
+    const std::int64_t there = amount_of(*most, resource);
+    if (asked > there)
+      return format("{} for {} {}, and no node that it may use has more than {}", who,
+                    amount_text({resource, asked}), resource, amount_text({resource, there}));
+  }
+  return too_many_gpus(Fit(question.snapshot, question.queue, question.task), task,
+                       most->gpu_count(task.request.resource));
+}
+
+}  // namespace slackline::core
