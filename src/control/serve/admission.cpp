@@ -77,9 +77,8 @@ std::string foreign_scheduler(const AdmissionReview& review, const AdmissionFact
 
 std::string is_left_to(const std::string& scheduler, const AdmissionFacts& facts) {
   return format(
-      "schedulerName: {} does not ask Slackline, which leaves this to it: it is not queued, and "
-      "its "
-      "deadline is nobody's; leave the name out, or write {}",
+      "schedulerName: {} does not ask Slackline, which leaves this to it: it is not queued, and no "
+      "deadline is kept; leave the name out, or write {}",
       printable(scheduler, 64), join(facts.scheduler_names, " or "));
 }
 

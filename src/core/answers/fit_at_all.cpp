@@ -1,6 +1,7 @@
 // Whether a task could run here at all, and what is too large about it where not.
 #include <algorithm>
-#include <set>
+#include <optional>
+#include <utility>
 
 #include "slackline/base/saturating.h"
 #include "slackline/base/text.h"

@@ -29,8 +29,8 @@ std::optional<PodDisruption> DisruptedJobs::of(const Job& job,
   std::optional<PodDisruption> first;
   const auto look_at = [&](const Pod& pod, std::optional<PodDisruption> found) {
     if (!found || !is_of_present_run(pod, job)) return;
-    // What it was stopped for. Pods tell only the second in which they were made.
-    if (job.preemptions && found->at_s <= job.preemptions->at_s) return;
+    // What it was stopped for, and has ended. Pods tell only the second in which they were made.
+    if (pod.terminal() && job.preemptions && found->at_s <= job.preemptions->at_s) return;
     if (!first || found->at_s < first->at_s) first = found;
   };
   if (const auto at = displaced_.find(job.uid); at != displaced_.end())

@@ -87,6 +87,7 @@ TEST_F(DisruptionTest, WhatStoppedItStopsItOnceThoughItStartsAgainInTheSameSecon
   const auto disrupted_at = [&](double at_s) {
     Pod pod = test::a_pod("train-0").of_job("train").on("n1").created(start_s).build();
     pod.disruption = PodDisruption{DisruptionKind::kDeletionByTaintManager, at_s};
+    pod.phase = PodPhase::kFailed;
     return DisruptedJobs(world_.snapshot(), start_s + 1)
         .of(runs, {std::make_shared<const Pod>(std::move(pod))});
   };
