@@ -106,7 +106,7 @@ std::optional<Eligibility::Domain> Eligibility::domain_for(const QueueTask& task
       if (const auto node = snapshot_.find_node(name.str()))
         return domain_of(*snapshot_.node(*node).node, labels);
   const bool alike = task.request.of_each.empty();
-  const std::int64_t gpus = alike ? task.request.gpus : 1;
+  const std::int64_t gpus = alike ? std::max<std::int64_t>(1, task.request.gpus) : 1;
   const std::int64_t needed = alike ? task.request.pods : task.request.all_gpus();
   struct Places {
     std::int64_t all = 0;

@@ -52,7 +52,8 @@ std::optional<double> done_share(const Queue& queue, TaskIndex index, double now
   if (told != nullptr && (!runs || told->at_s >= progress.run.started_s)) return told->done();
   if (!runs) {
     const auto end_s = task.bound.empty() ? std::nullopt : end_as_planned(task, now_s);
-    if (end_s) return std::clamp(1 - (*end_s - now_s) / *task.plan->predicted_s, 0.0, 1.0);
+    if (end_s && *task.plan->predicted_s > 0)
+      return std::clamp(1 - (*end_s - now_s) / *task.plan->predicted_s, 0.0, 1.0);
     return progress.stops > 0 ? std::optional(1 - progress.left) : std::nullopt;
   }
   const Choice& choice = queue.state().running_choice(index);
