@@ -112,7 +112,7 @@ class RowMaker {
     if (const core::RoomWait* wait = room_waits_.of(index)) describe_room(*wait, row);
     row.blocked = never_starts(row.reason) || never_shared(index, row.reason);
     row.progress = row.state == TaskState::kStarting
-                       ? done_before(index)
+                       ? core::done_before(queue_.state().progress(index))
                        : core::done_share(queue_, index, sight_.now_s);
     if (const auto move = planner_.moves.find(task.uid); move != planner_.moves.end())
       row.move = move->second;
@@ -121,12 +121,6 @@ class RowMaker {
     if (row.deadline_s && row.finish_s) row.margin_s = *row.deadline_s - *row.finish_s;
     if (task.plan) row.slack_s = row.margin_s;
     return row;
-  }
-
-  // By its earlier runs.
-  std::optional<double> done_before(core::TaskIndex index) const {
-    const core::TaskProgress& progress = queue_.state().progress(index);
-    return progress.stops > 0 ? std::optional(1 - progress.left) : std::nullopt;
   }
 
   std::vector<NodeName> nodes_of(const core::QueueTask& task) const {

@@ -24,14 +24,15 @@ struct Ending {
 // What of one pool the task could use.
 class PoolRoom {
  public:
-  PoolRoom(const ExplainQuestion& question, PoolIndex pool, Placement shape)
+  // `kept`: of these nodes only; empty: of all.
+  PoolRoom(const ExplainQuestion& question, PoolIndex pool, Placement shape,
+           const std::set<NodeIndex>& kept)
       : state_(question.queue.state()),
         pool_(pool),
         shape_(shape),
         of_each_(question.queue.task(question.task).request.of_each) {
     const auto& eligible = state_.tasks()[question.task].eligible;
     const std::vector<NodeIndex>& nodes = question.queue.pools()[pool].nodes;
-    const std::set<NodeIndex> kept = kept_nodes(question);
     for (PoolNode node = 0; node < nodes.size(); ++node) {
       const bool usable = eligible == nullptr || eligible->contains(pool, node, shape_.d_gpn);
       if (usable && (kept.empty() || kept.contains(nodes[node])))
@@ -86,13 +87,6 @@ class PoolRoom {
   }
 
  private:
-  static std::set<NodeIndex> kept_nodes(const ExplainQuestion& question) {
-    std::set<NodeIndex> nodes;
-    for (const NodeName& name : question.kept)
-      if (const auto node = question.snapshot.find_node(name.str())) nodes.insert(*node);
-    return nodes;
-  }
-
   const PlanState& state_;
   PoolIndex pool_;
   Placement shape_;
@@ -116,9 +110,10 @@ std::vector<Ending> endings(const ExplainQuestion& question, const PoolRoom& roo
   return endings;
 }
 
-Blocker blocker_of(const ExplainQuestion& question, const Choice& choice) {
+Blocker blocker_of(const ExplainQuestion& question, const Choice& choice,
+                   const std::set<NodeIndex>& kept) {
   const Queue& queue = question.queue;
-  PoolRoom room(question, choice.pool, choice.shape);
+  PoolRoom room(question, choice.pool, choice.shape, kept);
   const GpuType& type = queue.pools()[choice.pool].pool.type;
   Blocker blocker;
   blocker.reason = reason::kWaitsItsTurn;
@@ -155,11 +150,15 @@ Blocker blocker_of(const ExplainQuestion& question, const Choice& choice) {
 std::optional<Blocker> lacking_on_kept(const ExplainQuestion& question) {
   const PlacementMenu& menu = *question.queue.state().tasks()[question.task].menu;
   const bool alike = question.queue.task(question.task).request.of_each.empty();
+  std::set<NodeIndex> kept;
+  for (const NodeName& name : question.kept)
+    if (const auto node = question.snapshot.find_node(name.str())) kept.insert(*node);
+  if (kept.empty()) return std::nullopt;
   for (const ChoiceIndex index : menu.by_size) {
     const Choice& choice = menu.all[index];
-    const std::size_t nodes = PoolRoom(question, choice.pool, choice.shape).nodes();
+    const std::size_t nodes = PoolRoom(question, choice.pool, choice.shape, kept).nodes();
     if (nodes == 0 || (alike && nodes != static_cast<std::size_t>(choice.shape.d_node))) continue;
-    Blocker blocker = blocker_of(question, choice);
+    Blocker blocker = blocker_of(question, choice, kept);
     if (*blocker.have >= *blocker.need) return std::nullopt;
     blocker.reason = reason::kWaitsForRoom;
     blocker.detail = kept_text(question.kept);
@@ -179,10 +178,7 @@ std::string kept_text(std::span<const NodeName> nodes) {
 }
 
 std::optional<Blocker> lacking_gpus(const ExplainQuestion& question) {
-  if (!question.kept.empty())
-    if (auto kept = lacking_on_kept(question)) return kept;
-  ExplainQuestion anywhere = question;
-  anywhere.kept = {};
+  if (auto kept = lacking_on_kept(question)) return kept;
   const PlanState& state = question.queue.state();
   const PlacementMenu& menu = *state.tasks()[question.task].menu;
   std::optional<Blocker> least;
@@ -191,7 +187,7 @@ std::optional<Blocker> lacking_gpus(const ExplainQuestion& question) {
   for (const ChoiceIndex index : menu.by_size) {
     const Choice& choice = menu.all[index];
     if (choice.gpus > fewest.try_emplace(choice.pool, choice.gpus).first->second) continue;
-    Blocker blocker = blocker_of(anywhere, choice);
+    Blocker blocker = blocker_of(question, choice, {});
     if (*blocker.have >= *blocker.need) return std::nullopt;
     if (!least || (blocker.p50_s && (!least->p50_s || *blocker.p50_s < *least->p50_s)))
       least = std::move(blocker);

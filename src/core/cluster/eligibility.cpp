@@ -81,7 +81,11 @@ std::string eligibility_key(const Pod& member) {
 }
 
 EligibleNodesPtr Eligibility::of(const QueueTask& task) {
-  const EligibleNodesPtr& eligible = of(*task.member, shares_nodes(task) ? &task.request : nullptr);
+  return left_to(task, shares_nodes(task) ? &task.request : nullptr);
+}
+
+EligibleNodesPtr Eligibility::left_to(const QueueTask& task, const TaskRequest* shared) {
+  const EligibleNodesPtr& eligible = of(*task.member, shared);
   const NodeCheck left_out = left_out_for(task);
   return left_out ? without(left_out, eligible) : eligible;
 }
@@ -286,10 +290,13 @@ std::optional<TaskRequest> Eligibility::one_by_one(const QueueTask& task, const 
                                                    const PlanNote* place, bool may_start) {
   if (!may_be_uneven(task)) return std::nullopt;
   if (place != nullptr && !is_uneven(*place, task.request)) return std::nullopt;
-  const bool may_start_so = may_start && even.length != LengthSource::kModel;
-  if (place == nullptr && fits_evenly(*even.menu, of(task)) &&
-      !(may_start_so && has_room_one_by_one(task, *even.menu)))
-    return std::nullopt;
+  if (place == nullptr) {
+    const EligibleNodesPtr eligible = of(task);
+    const bool may_start_so = may_start && even.length != LengthSource::kModel;
+    if (fits_evenly(*even.menu, eligible) &&
+        !(may_start_so && has_room_one_by_one(task.request, *even.menu, eligible.get())))
+      return std::nullopt;
+  }
   TaskRequest request = task.request;
   request.of_each.assign(static_cast<std::size_t>(request.pods), request.gpus);
   if (place == nullptr && !could_hold(task, request)) return std::nullopt;
@@ -297,9 +304,7 @@ std::optional<TaskRequest> Eligibility::one_by_one(const QueueTask& task, const 
 }
 
 bool Eligibility::could_hold(const QueueTask& task, const TaskRequest& request) {
-  const NodeCheck left_out = left_out_for(task);
-  const EligibleNodesPtr& any = of(*task.member, &request);
-  const EligibleNodesPtr eligible = left_out ? without(left_out, any) : any;
+  const EligibleNodesPtr eligible = left_to(task, &request);
   if (eligible == nullptr) return true;
   for (PoolIndex pool = 0; pool < pools_.size(); ++pool) {
     const std::int64_t most = std::min(pools_[pool].pool.gpus_per_node / request.gpus,
@@ -315,23 +320,22 @@ bool Eligibility::could_hold(const QueueTask& task, const TaskRequest& request) 
   return false;
 }
 
-bool Eligibility::has_room_one_by_one(const QueueTask& task, const PlacementMenu& even) {
-  const EligibleNodesPtr eligible = of(task);
+bool Eligibility::has_room_one_by_one(const TaskRequest& request, const PlacementMenu& even,
+                                      const EligibleNodes* eligible) {
   const FreeGpus& free = free_now();
   std::set<PoolIndex> pools;
   for (const Choice& choice : even.all) {
-    if (free.fits(choice.pool, choice.shape, eligible.get())) return false;
+    if (free.fits(choice.pool, choice.shape, eligible)) return false;
     pools.insert(choice.pool);
   }
-  const TaskRequest& request = task.request;
   const std::int64_t most = most_on_node(request.spread).value_or(request.pods);
   return std::any_of(pools.begin(), pools.end(), [&](PoolIndex pool) {
     std::int64_t pods = 0;
     for (std::int64_t there = 1; there <= most && pods < request.pods; ++there) {
       const std::int64_t gpus = there * request.gpus;
       if (gpus > kMaxGpusPerNode) break;
-      pods += free.nodes_with(pool, static_cast<int>(gpus), eligible.get(),
-                              static_cast<int>(request.pods));
+      pods +=
+          free.nodes_with(pool, static_cast<int>(gpus), eligible, static_cast<int>(request.pods));
     }
     return pods >= request.pods;
   });

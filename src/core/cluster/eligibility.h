@@ -66,10 +66,13 @@ class Eligibility {
   // `shared`: what such pods ask for that may share nodes; null: each is placed by itself.
   const EligibleNodesPtr& of(const Pod& member, const TaskRequest* shared = nullptr);
   EligibleNodesPtr find(const Pod& member, const TaskRequest* shared) const;
+  // Without the nodes that are left out for the task.
+  EligibleNodesPtr left_to(const QueueTask& task, const TaskRequest* shared);
   // Its pods, were the GPUs of the nodes free.
   bool could_hold(const QueueTask& task, const TaskRequest& request);
   // Now there is room for its pods, and not for as many on each node.
-  bool has_room_one_by_one(const QueueTask& task, const PlacementMenu& even);
+  bool has_room_one_by_one(const TaskRequest& request, const PlacementMenu& even,
+                           const EligibleNodes* eligible);
   const FreeGpus& free_now();
   // Where several pods of the request share a node.
   void add_several(const Pod& member, const TaskRequest& shared, EligibleNodes& eligible) const;

@@ -35,22 +35,27 @@ std::string part_of(const OwnerGang& gang) {
   return format("is part of the {} {}: ask for that", gang.kind, printable(gang.name, 64));
 }
 
-std::string nodes_of(const ClusterSnapshot& snapshot, const Job& job) {
-  std::set<std::string> nodes;
+std::vector<PodPtr> bound_pods_of(const ClusterSnapshot& snapshot, const Job& job) {
+  std::vector<PodPtr> pods;
   for (const NodeStatePtr& state : snapshot.nodes)
     for (const PodPtr& pod : state->pods)
-      if (pod->owner && pod->owner->uid == job.uid && state->node)
-        nodes.insert(state->node->name.str());
+      if (pod->owner && pod->owner->uid == job.uid) pods.push_back(pod);
+  return pods;
+}
+
+std::string nodes_of(const std::vector<PodPtr>& pods) {
+  std::set<std::string> nodes;
+  for (const PodPtr& pod : pods)
+    nodes.insert(pod->node.str());
   return join(std::vector<std::string>(nodes.begin(), nodes.end()), ", ");
 }
 
-// Empty: none of its pods was planned alone.
-std::string planned_alone(const ClusterSnapshot& snapshot, const Job& job) {
-  for (const NodeStatePtr& state : snapshot.nodes)
-    for (const PodPtr& pod : state->pods)
-      if (pod->owner && pod->owner->uid == job.uid && pod->plan)
-        return format("starts pod by pod, and none of them waits: ask for each, as for {}",
-                      printable(pod->key.name, 64));
+// Empty: none of them was planned alone.
+std::string planned_alone(const std::vector<PodPtr>& pods) {
+  for (const PodPtr& pod : pods)
+    if (pod->plan)
+      return format("starts pod by pod, and none of them waits: ask for each, as for {}",
+                    printable(pod->key.name, 64));
   return {};
 }
 
@@ -89,8 +94,9 @@ std::string why(const ClusterSnapshot& snapshot, const Job& job) {
   if (!job.topmost()) return controlled_by(*job.owner);
   if (job.holds_pods) return "has scheduling gates or a scheduling group of its own";
   if (std::string pods = pod_by_pod(snapshot, job); !pods.empty()) return pods;
-  if (std::string pods = planned_alone(snapshot, job); !pods.empty()) return pods;
-  if (const std::string nodes = nodes_of(snapshot, job); !nodes.empty())
+  const std::vector<PodPtr> bound = bound_pods_of(snapshot, job);
+  if (std::string pods = planned_alone(bound); !pods.empty()) return pods;
+  if (const std::string nodes = nodes_of(bound); !nodes.empty())
     return format("runs on {}, without a plan of Slackline", nodes);
   if (std::string label = in_namespace_without_label(snapshot, job.key.ns); !label.empty())
     return label;

@@ -28,6 +28,9 @@ void believe_end(double end_s, double now_s, double predicted_work_s, Run& run);
 // as its plan says and its Job has told since; epoch seconds. nullopt: not known.
 std::optional<double> end_as_planned(const QueueTask& task, double now_s);
 
+// What its earlier runs have done of its work; nullopt: there were none.
+std::optional<double> done_before(const TaskProgress& progress);
+
 // The share of its work that a task has done, for people: as its Job told of the present run, or of
 // the last one where it waits; else what the last stop kept, and the elapsed share of the predicted
 // time. nullopt: it has not run, or its length is unknown.

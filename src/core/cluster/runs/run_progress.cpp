@@ -44,6 +44,10 @@ std::optional<double> end_as_planned(const QueueTask& task, double now_s) {
   return std::min(end_s, limit_end_s(task).value_or(end_s));
 }
 
+std::optional<double> done_before(const TaskProgress& progress) {
+  return progress.stops > 0 ? std::optional(1 - progress.left) : std::nullopt;
+}
+
 std::optional<double> done_share(const Queue& queue, TaskIndex index, double now_s) {
   const QueueTask& task = queue.task(index);
   const TaskProgress& progress = queue.state().progress(index);
@@ -54,7 +58,7 @@ std::optional<double> done_share(const Queue& queue, TaskIndex index, double now
     const auto end_s = task.bound.empty() ? std::nullopt : end_as_planned(task, now_s);
     if (end_s && *task.plan->predicted_s > 0)
       return std::clamp(1 - (*end_s - now_s) / *task.plan->predicted_s, 0.0, 1.0);
-    return progress.stops > 0 ? std::optional(1 - progress.left) : std::nullopt;
+    return done_before(progress);
   }
   const Choice& choice = queue.state().running_choice(index);
   if (!task.length_known_in(choice) || task.length == LengthSource::kAtMost) return std::nullopt;
