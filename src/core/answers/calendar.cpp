@@ -29,7 +29,7 @@ class FreeWatcher {
     for (PoolIndex pool = 0; pool < queue_.pools().size(); ++pool) {
       int& of_type = free[queue_.pools()[pool].pool.type];
       for (PoolNode node = 0; node < queue_.pools()[pool].nodes.size(); ++node)
-        of_type += state.free().at(pool, node);
+        of_type += std::max(0, state.free().at(pool, node));
     }
     Future& seen = futures_[future];
     fill(seen, at_s);

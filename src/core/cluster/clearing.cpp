@@ -65,7 +65,7 @@ std::optional<Clearing> Clearer::find(TaskIndex waits, const Choice& choice) con
   found.nodes.by_pool.resize(choice.pool + std::size_t{1});
   found.nodes.by_pool[choice.pool] = NodeSet(nodes.size());
   for (PoolNode node = 0; node < nodes.size(); ++node) {
-    free_gpus += state.free().at(choice.pool, node);
+    free_gpus += std::max(0, state.free().at(choice.pool, node));
     if (eligible == nullptr || eligible->contains(choice.pool, node, choice.shape.d_gpn))
       found.nodes.by_pool[choice.pool].insert(node);
   }

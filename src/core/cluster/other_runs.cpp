@@ -137,4 +137,28 @@ std::vector<OtherRun> find_other_runs(const ClusterSnapshot& snapshot,
   return Finder(snapshot, pools, ending, options).find();
 }
 
+FreeGpus without_lost_gpus(std::vector<std::vector<int>> gpus, const std::vector<QueuePool>& pools,
+                           const RoomTable& room, const std::vector<OtherRun>& other_runs) {
+  std::map<std::pair<PoolIndex, PoolNode>, int> lost;
+  for (PoolIndex pool = 0; pool < pools.size(); ++pool)
+    for (PoolNode node = 0; node < pools[pool].nodes.size(); ++node) {
+      const Resources& free = room.free(pools[pool].nodes[node]);
+      const std::int64_t count = free.gpu_count(pools[pool].pool.resource);
+      if (count < 0) lost[{pool, node}] = countable_gpus(-count);
+    }
+  // Runs that count no more GPUs than a node has give none of the others back.
+  for (const OtherRun& run : other_runs) {
+    const PoolIndex pool = run.estimate.pool;
+    const int held = countable_gpus(run.pod->requests.gpu_count(pools[pool].pool.resource));
+    if (const auto of_node = lost.find({pool, run.node}); of_node != lost.end())
+      of_node->second -= held - run.estimate.shape.d_gpn;
+  }
+  for (const auto& [at, count] : lost)
+    gpus[at.first][at.second] = std::max(0, gpus[at.first][at.second] - std::max(0, count));
+  FreeGpus free(gpus);
+  for (const auto& [at, count] : lost)
+    if (count > 0) free.owe(at.first, at.second, count);
+  return free;
+}
+
 }  // namespace slackline::core

@@ -16,6 +16,7 @@
 
 #include "slackline/core/cluster/ending_pods.h"
 #include "slackline/core/cluster/queue.h"
+#include "slackline/core/cluster/room.h"
 #include "slackline/model/progress.h"
 
 namespace slackline::core {
@@ -36,5 +37,10 @@ struct OtherRun {
 std::vector<OtherRun> find_other_runs(const ClusterSnapshot& snapshot,
                                       const std::vector<QueuePool>& pools, const EndingPods& ending,
                                       const QueueOptions& options);
+
+// `gpus`: what is free and what runs hold, by pool and node. A node may have lost GPUs that its
+// pods go on to hold: these are not given back when the pods end.
+FreeGpus without_lost_gpus(std::vector<std::vector<int>> gpus, const std::vector<QueuePool>& pools,
+                           const RoomTable& room, const std::vector<OtherRun>& other_runs);
 
 }  // namespace slackline::core

@@ -418,7 +418,7 @@ class QueueMaker {
       else
         runs_[t].reset();
     }
-    FreeGpus free(gpus);
+    FreeGpus free = without_lost_gpus(std::move(gpus), queue_.pools_, room_, other_runs_);
     free.set_blocks(find_blocks(snapshot_, queue_.pools_));
     if (options_.slow_nodes != nullptr && !options_.slow_nodes->empty())
       free.avoid(nodes_named(snapshot_, queue_.pools_, *options_.slow_nodes));

@@ -178,12 +178,19 @@ void FreeGpus::give_back(PoolIndex pool, const std::vector<PoolNode>& nodes, int
     change(pool, node, gpus);
 }
 
+void FreeGpus::owe(PoolIndex pool, PoolNode node, int gpus) {
+  owed_.resize(free_.size());
+  owed_[pools_[pool].first_node + node] = gpus;
+}
+
 void FreeGpus::change(PoolIndex pool, PoolNode node, int by) {
   PoolRange& range = pools_[pool];
-  int& free = free_[range.first_node + node];
+  const std::size_t at = range.first_node + node;
+  int& free = free_[at];
   const int after = free + by;
-  if (after < 0 || after > capacity_[range.first_node + node]) std::abort();
-  for (int g = std::min(free, after) + 1; g <= std::max(free, after); ++g) {
+  const int least = owed_.empty() ? 0 : -owed_[at];
+  if (after < least || after > capacity_[at]) std::abort();
+  for (int g = std::max(0, std::min(free, after)) + 1; g <= std::max(free, after); ++g) {
     Level& level = range.levels[static_cast<std::size_t>(g)];
     level.count += by > 0 ? 1 : -1;
     if (by > 0)
@@ -191,8 +198,8 @@ void FreeGpus::change(PoolIndex pool, PoolNode node, int by) {
     else
       level.nodes.erase(node);
   }
+  idle_ += std::max(0, after) - std::max(0, free);
   free = after;
-  idle_ += by;
 }
 
 }  // namespace slackline::core

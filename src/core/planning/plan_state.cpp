@@ -173,7 +173,7 @@ void PlanState::recall(TaskIndex task, int stops, double left, double over_s) {
 
 void PlanState::withhold(PoolIndex pool, const std::vector<PoolNode>& nodes) {
   for (const PoolNode node : nodes)
-    free_.take(pool, {node}, free_.at(pool, node));
+    free_.take(pool, {node}, std::max(0, free_.at(pool, node)));
 }
 
 double PlanState::fallback_at_s(TaskIndex task, PoolIndex pool) const {

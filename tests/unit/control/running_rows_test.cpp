@@ -143,6 +143,33 @@ TEST_F(RunningRowsTest, WhoNeedsTheGpusOfANodeThatLostOneWaitsForItsRun) {
   EXPECT_NEAR(*waiting.start_s, start_s() + kLength_s, kLength_s / 2);
 }
 
+// What a run of one GPU gives back is the GPU that its node has lost.
+TEST_F(RunningRowsTest, AnEndThatGivesBackALostGpuHelpsNobody) {
+  auto small = a_job("small").gpus(1).managed().planned({"n1"}, "plan-2", 1200);
+  small.intent().expected_duration_s = 1200;
+  small.created(start_s()).started(start_s());
+  auto large = a_job("runs").gpus(3).managed().planned({"n1"}, "plan-1", kLength_s);
+  large.intent().expected_duration_s = kLength_s;
+  const auto cluster =
+      a_cluster()
+          .with(large.created(start_s()).started(start_s()))
+          .with(a_pod("runs-0").of_job("runs").gpus(3).managed().on("n1").started(start_s()))
+          .with(small)
+          .with(a_pod("small-0").of_job("small").gpus(1).managed().on("n1").started(start_s()))
+          .with(waits(1));
+  const auto starts_after_s = [&](int gpus) {
+    const ClusterSnapshot snapshot =
+        test::ClusterBuilder(cluster).with(a_node("n1").of("", gpus)).build();
+    return row(snapshot, "waits").start_s.value_or(0) - start_s();
+  };
+  EXPECT_NEAR(starts_after_s(4), 1200, 400);
+  EXPECT_NEAR(starts_after_s(3), kLength_s, 600);
+  const ExplainView told =
+      why(test::ClusterBuilder(cluster).with(a_node("n1").of("", 3)).build(), "waits");
+  ASSERT_FALSE(told.blockers.empty());
+  EXPECT_EQ(told.blockers[0].relief.back().task, "default/runs");
+}
+
 TEST_F(RunningRowsTest, AGangThatNeedsMoreNodesThanAreLargeEnoughNeverStarts) {
   const auto never = [&](test::JobBuilder job) {
     const auto cluster =

@@ -1,8 +1,8 @@
 // FreeGpus: free GPUs by pool and node, and the search for room in them.
 //
-// No GPU is given twice: taking more than is free, or giving back more than a node has, is a
-// programming error and aborts. So is a node with more than kMaxGpusPerNode: memory is a bit per
-// node for each GPU that the largest node has.
+// No GPU is given twice: taking more than is free (and owed), or giving back more than a node has,
+// is a programming error and aborts. So is a node with more than kMaxGpusPerNode: memory is a bit
+// per node for each GPU that the largest node has.
 #pragma once
 
 #include <cstdint>
@@ -51,6 +51,7 @@ class FreeGpus {
     return static_cast<PoolNode>(end - pools_[pool].first_node);
   }
   std::int64_t total(PoolIndex pool) const { return pools_[pool].total; }
+  // Negative: as many of its GPUs are lost, and runs that hold them go on.
   int at(PoolIndex pool, PoolNode node) const { return free_[pools_[pool].first_node + node]; }
 
   // Eligible nodes with at least this many GPUs free, counted no further than `most`.
@@ -84,6 +85,8 @@ class FreeGpus {
   // gpus on every node listed; a node listed twice counts twice.
   void take(PoolIndex pool, const std::vector<PoolNode>& nodes, int gpus);
   void give_back(PoolIndex pool, const std::vector<PoolNode>& nodes, int gpus);
+  // Runs hold as many more on this node than it has: so many of what they give back are gone.
+  void owe(PoolIndex pool, PoolNode node, int gpus);
 
  private:
   // Nodes of a pool with at least this many GPUs free.
@@ -121,6 +124,7 @@ class FreeGpus {
   std::vector<PoolRange> pools_;
   std::vector<int> free_;
   std::vector<int> capacity_;
+  std::vector<int> owed_;         // empty: no node owes any
   std::vector<NodeSet> avoided_;  // by pool; empty: none
   std::shared_ptr<const NodeBlocks> blocks_;
   std::int64_t total_ = 0;
