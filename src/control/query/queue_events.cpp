@@ -51,7 +51,8 @@ std::string gpus_text(const QueueRow& row) {
   std::string types;
   for (const GpuType& type : row.accepted_types())
     types += (types.empty() ? "" : " or ") + type.str();
-  return format("{} {}", row.gpus, types.empty() ? "GPUs" : types);
+  if (types.empty()) types = row.gpus == 1 ? "GPU" : "GPUs";
+  return format("{} {}", row.gpus, types);
 }
 
 std::string queued_text(const QueueRow& row, double now_s) {

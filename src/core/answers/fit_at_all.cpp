@@ -111,21 +111,28 @@ std::string nodes_text(std::int64_t count) {
 // Of GPUs, which every placement needs.
 std::string too_many_gpus(const Fit& fit, const QueueTask& task, std::int64_t most) {
   if (task.request.gpus > most)
-    return format("a pod asks for {} GPUs, and no node that it may use has more than {}",
-                  task.request.gpus, most);
+    return format("a pod asks for {}, and no node that it may use has more than {}",
+                  gpus_text(task.request.gpus), most);
   const std::vector<std::string>& together = task.request.spread.together;
   const std::string those =
       together.empty() ? "those that it may use" : "those with one " + join(together, " and one ");
   const auto [choice, nodes] = fit.nearest();
   if (choice == nullptr || !task.request.of_each.empty())
-    return format("its pods ask for {} GPUs together; {} do not hold them, even empty",
-                  task.request.all_gpus(), "nodes of " + those);
-  return format("it needs {} with {} GPUs each, and {} of {} {} large enough",
-                nodes_text(choice->shape.d_node), choice->shape.d_gpn,
+    return format("its pods ask for {} together; {} do not hold them, even empty",
+                  gpus_text(task.request.all_gpus()), "nodes of " + those);
+  std::string each = gpus_text(choice->shape.d_gpn);
+  for (const ResourceAmount& gpus : besides_gpus(*task.member).gpus)
+    each += format(" and {} {}", gpus.count, gpus.resource);
+  return format("it needs {} with {}{}, and {} of {} {} large enough",
+                nodes_text(choice->shape.d_node), each, choice->shape.d_node == 1 ? "" : " each",
                 nodes == 0 ? "none" : format("{}", nodes), those, nodes == 1 ? "is" : "are");
 }
 
 }  // namespace
+
+std::string gpus_text(std::int64_t gpus) {
+  return format("{} GPU{}", gpus, gpus == 1 ? "" : "s");
+}
 
 bool could_ever_fit(const ClusterSnapshot& snapshot, const Queue& queue, TaskIndex task) {
   return Fit(snapshot, queue, task).any();
@@ -138,6 +145,8 @@ std::string too_large(const ExplainQuestion& question) {
   std::vector<std::string> resources = {"cpu", "memory"};
   for (const ResourceAmount& other : task.member->requests.others)
     if (question.snapshot.node_table.lists(other.resource)) resources.push_back(other.resource);
+  for (const ResourceAmount& gpus : besides_gpus(*task.member).gpus)
+    resources.push_back(gpus.resource);
   const std::int64_t pods =
       pods_on_a_node(task, *question.queue.state().tasks()[question.task].menu);
   const std::string who = pods == 1 ? "a pod asks" : format("{} pods on one node ask", pods);

@@ -7,6 +7,7 @@
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
 #include "slackline/core/answers/changes.h"
+#include "slackline/core/answers/explain.h"
 #include "slackline/core/planning/gpu_types.h"
 #include "slackline/core/planning/stated_duration.h"
 
@@ -52,10 +53,10 @@ class Proposer {
         gpus /= 2;
       else
         return;
-      Proposal& proposal =
-          add(ChangeKind::kFewerGpus,
-              pods == 1 ? format("{} GPUs instead of {}", gpus, written())
-                        : format("{} pods of {} GPUs instead of {} GPUs", pods, gpus, written()));
+      Proposal& proposal = add(ChangeKind::kFewerGpus,
+                               pods == 1 ? format("{} instead of {}", gpus_text(gpus), written())
+                                         : format("{} pods of {} instead of {}", pods,
+                                                  gpus_text(gpus), gpus_text(written())));
       shrink(proposal.variant, pods, gpus);
     }
   }

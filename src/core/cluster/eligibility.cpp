@@ -60,9 +60,9 @@ std::vector<std::vector<int>> free_by_pool(const std::vector<QueuePool>& pools,
 
 std::string eligibility_key(const Pod& member) {
   std::string key = format("{}|{}", member.requests.cpu_milli, member.requests.memory_bytes);
-  if (member.uid.empty())
+  if (member.uid.empty() || member.requests.gpus.size() > 1)
     for (const ResourceAmount& gpus : member.requests.gpus)
-      key += "|r " + gpus.resource;
+      key += format("|r {}={}", gpus.resource, gpus.count);
   for (const ResourceAmount& other : member.requests.others)
     key += format("|o {}={}", other.resource, other.count);
   if (!member.constraints) return key;

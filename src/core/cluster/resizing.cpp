@@ -333,8 +333,8 @@ std::vector<std::string> suggestions(const Resizing& resizing) {
   const Advice& advice = resizing.types.front().advice;
   std::vector<std::string> texts;
   if (advice.gpus && advice.gpus->advised != advice.gpus->asked)
-    texts.push_back(
-        format("asks for {} GPUs, {}", advice.gpus->asked.gpus(), explain(*advice.gpus)));
+    texts.push_back(format("asks for {} GPU{}, {}", advice.gpus->asked.gpus(),
+                           advice.gpus->asked.gpus() == 1 ? "" : "s", explain(*advice.gpus)));
   if (matters(advice.memory)) texts.push_back(explain(AdvisedAmount::kMemory, *advice.memory));
   if (matters(advice.cpu_request))
     texts.push_back(explain(AdvisedAmount::kCpuRequest, *advice.cpu_request));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "slackline/core/cluster/predicates.h"
+#include "slackline/core/planning/gpu_types.h"
 
 namespace slackline::core {
 
@@ -66,7 +67,8 @@ void Room::take(const NodeName& node, const Resources& request) {
 
 Resources besides_gpus(const Pod& member, std::int64_t pods) {
   Resources of_one = member.requests;
-  of_one.gpus.clear();
+  const std::string pooled = primary_gpu_resource(of_one);
+  std::erase_if(of_one.gpus, [&](const ResourceAmount& gpus) { return gpus.resource == pooled; });
   Resources rest = of_one;
   for (std::int64_t more = 1; more < pods; ++more)
     rest += of_one;

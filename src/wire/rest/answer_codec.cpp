@@ -42,10 +42,10 @@ std::string escaped(const std::string& text) {
 std::string event_of(const CalendarRow& row, double now_s) {
   return format(
       "BEGIN:VEVENT\r\nUID:{}-{}@slackline\r\nDTSTAMP:{}\r\nDTSTART:{}\r\nDTEND:{}\r\n"
-      "SUMMARY:{} GPUs of type {} free\\, {} for sure\r\nTRANSP:TRANSPARENT\r\nEND:VEVENT\r\n",
+      "SUMMARY:{} GPU{} of type {} free\\, {} for sure\r\nTRANSP:TRANSPARENT\r\nEND:VEVENT\r\n",
       compact_time(row.begins_s), escaped(row.gpu_type), compact_time(now_s),
-      compact_time(row.begins_s), compact_time(row.ends_s), row.free_p50, escaped(row.gpu_type),
-      row.free_p90);
+      compact_time(row.begins_s), compact_time(row.ends_s), row.free_p50,
+      row.free_p50 == 1 ? "" : "s", escaped(row.gpu_type), row.free_p90);
 }
 
 // "now", or "2026-11-24T12:00:00Z (in 2h5m)".

@@ -70,7 +70,7 @@ std::string relief_text(const BlockerView& blocker) {
   std::string text;
   for (std::size_t i = 0; i < std::min(kShown, blocker.relief.size()); ++i) {
     const ReliefView& relief = blocker.relief[i];
-    text += format("      {} GPUs of {}", relief.gpus,
+    text += format("      {} GPU{} of {}", relief.gpus, relief.gpus == 1 ? "" : "s",
                    relief.task.empty() ? "another task" : printable(relief.task, kMostName));
     if (relief.ends.p50_s)
       text += format(" end {}", format_rfc3339(std::round(*relief.ends.p50_s)));

@@ -189,6 +189,22 @@ TEST_F(RunningRowsTest, AGangThatNeedsMoreNodesThanAreLargeEnoughNeverStarts) {
             "it needs 2 nodes with 8 GPUs each, and 1 of those that it may use is large enough");
 }
 
+TEST_F(RunningRowsTest, APodOfTwoGpuResourcesNeedsANodeWithBoth) {
+  const auto apart = a_cluster()
+                         .with(a_node("n1").of("", 4))
+                         .with(a_node("n2").of("", 0).resource("amd.com/gpu", 4))
+                         .with(waits(1).gpus(1, "amd.com/gpu"));
+  const ClusterSnapshot snapshot = test::ClusterBuilder(apart).build();
+  EXPECT_EQ(row(snapshot, "waits").reason, reason::kNoNodeFits);
+  const ExplainView told = why(snapshot, "waits");
+  ASSERT_FALSE(told.blockers.empty());
+  EXPECT_NE(told.blockers[0].detail.find("it needs a node with 1 GPU and 1 "), std::string::npos)
+      << told.blockers[0].detail;
+  const auto both = a_node("n3").of("", 1).resource("amd.com/gpu", 1);
+  const QueueRow fits = row(test::ClusterBuilder(apart).with(both).build(), "waits");
+  EXPECT_EQ(fits.start_s, clock_.wall_s()) << fits.reason;
+}
+
 TEST_F(RunningRowsTest, WhoHoldsTheGpusIsNamedBeItPlannedOrNot) {
   const auto holder = [&](const test::PodBuilder& pod) {
     const auto cluster = a_cluster().with(a_node("n1")).with(waits(4));

@@ -61,7 +61,8 @@ class Room {
   std::map<NodeIndex, Resources> change_;
 };
 
-// What as many such members ask for besides GPUs, which pools know.
+// What as many such members ask for besides the GPUs that pools know: GPUs of another resource are
+// among it.
 Resources besides_gpus(const Pod& member, std::int64_t pods = 1);
 
 // Of these nodes, by place, those that as many such pods may use together by their own wishes and
