@@ -183,9 +183,9 @@ class JobBuilder {
     job_.uid = job_uid(name);
     job_.pod_requests = Resources{1000, kGiB, 1, {}};
   }
-  JobBuilder& of(std::int64_t pods) {
+  JobBuilder& of(std::int64_t pods, std::int64_t completions = 0) {
     job_.parallelism = pods;
-    job_.completions = pods;
+    job_.completions = std::max(pods, completions);
     return *this;
   }
   JobBuilder& gang() { return job_.indexed = true, *this; }

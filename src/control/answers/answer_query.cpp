@@ -207,7 +207,7 @@ std::string one_by_one_text(const Job& job) {
   return format(
       "its {} pods start one by one, {} at a time: this is for one of them, and the whole takes at "
       "least {} times as long",
-      pods, at_a_time, (pods + at_a_time - 1) / at_a_time);
+      pods, at_a_time, core::waves_left(job));
 }
 
 // Pods that start one by one are quoted one by one.

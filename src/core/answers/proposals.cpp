@@ -116,9 +116,10 @@ class Proposer {
     if (!task_.deadline_s || forecast == nullptr || !task_.length_known()) return;
     const double p90_s = forecast->finish_s.p90();
     if (!std::isfinite(p90_s) || p90_s <= *task_.deadline_s) return;
+    const double done_s = p90_s + task_.later_s;
     const bool promised = task_.job && task_.job->suspended_by_us;
     const double from_s = promised ? task_.created_s : 0;
-    const double after_s = std::ceil((p90_s - from_s) / kDeadlineStep_s + 1) * kDeadlineStep_s;
+    const double after_s = std::ceil((done_s - from_s) / kDeadlineStep_s + 1) * kDeadlineStep_s;
     const double later_s = from_s + after_s;
     Proposal& proposal = add(ChangeKind::kLaterDeadline,
                              promised ? format("deadline-after: {}", format_duration(after_s))

@@ -197,6 +197,7 @@ class QueueMaker {
       task.deadline_s = resolve_deadline(*task.intent, task.created_s, written.lat11_s);
       if (const auto ended_s = ended_by_s(snapshot_, task))
         task.deadline_s = std::min(task.deadline_s.value_or(*ended_s), *ended_s);
+      make_time_for_later_pods(snapshot_, written, task);
       const auto planned = menu_as_planned(task, written, menus_, options_.theta);
       const TaskMenu& menu = planned ? *planned : written;
       task.length = menu.length;

@@ -5,6 +5,7 @@
 
 #include "queue_tasks.h"
 #include "slackline/base/text.h"
+#include "slackline/core/cluster/task_catalog.h"
 
 namespace slackline::core {
 namespace {
@@ -50,6 +51,15 @@ void prefer_types_of_queues(std::vector<QueueTask>& tasks, const QueueRulebook& 
     task.intent = std::make_shared<const TaskIntent>(std::move(intent));
     task.types_of_queue = true;
   }
+}
+
+void make_time_for_later_pods(const ClusterSnapshot& snapshot, const TaskMenu& menu,
+                              QueueTask& task) {
+  const Job* job = task.opens ? task.job.get() : owning_job(snapshot, *task.member);
+  if (job == nullptr || !task.deadline_s || menu.menu->empty()) return;
+  if (menu.length == LengthSource::kUnknown || (!task.opens && task.kind != TaskKind::kPod)) return;
+  task.later_s = static_cast<double>(waves_left(*job) - 1) * menu.menu->fastest().lat_s;
+  *task.deadline_s -= task.later_s;
 }
 
 }  // namespace slackline::core

@@ -39,6 +39,10 @@ std::optional<double> ended_by_s(const ClusterSnapshot& snapshot, const QueueTas
 // It is deleted, or its controller has ended it by its time limit.
 bool replaces_no_pods(const Job& job, double now_wall_s);
 
+// A pod whose Job has more pods to run after it is due as much earlier.
+void make_time_for_later_pods(const ClusterSnapshot& snapshot, const TaskMenu& menu,
+                              QueueTask& task);
+
 // Tasks that wait and name no GPU types get those of their queue.
 void prefer_types_of_queues(std::vector<QueueTask>& tasks, const QueueRulebook& queues);
 

@@ -165,6 +165,13 @@ bool is_written_gang(const Job& job) {
   return job.indexed && job.completions == job.parallelism && written_pods(job) > 1;
 }
 
+std::int64_t waves_left(const Job& job) {
+  const std::int64_t left = job.completions.value_or(0) - job.succeeded;
+  const std::int64_t at_a_time = std::max<std::int64_t>(1, job.parallelism);
+  const bool goes_on = written_pods(job) > 1 && !is_written_gang(job) && left > at_a_time;
+  return goes_on ? (left + at_a_time - 1) / at_a_time : 1;
+}
+
 bool starts_as_whole(const Job& job) {
   return job.suspended || job.plan || is_written_gang(job);
 }

@@ -147,14 +147,17 @@ TEST_F(AdmissionTest, ADeadlineIsResolvedOnce) {
 }
 
 TEST_F(AdmissionTest, TheClassGivesTheDeadlineByTheSpeedOnOneGpu) {
-  const ReviewText text =
-      job(R"("slackline.dev/model":"resnet50","slackline.dev/batch-size":"64",)"
-          R"("slackline.dev/iterations":"1000","slackline.dev/qos-class":"prior")");
+  ReviewText text = job(R"("slackline.dev/model":"resnet50","slackline.dev/batch-size":"64",)"
+                        R"("slackline.dev/iterations":"1000","slackline.dev/qos-class":"prior")");
   EXPECT_THAT(mutate(text).changes.annotations,
               ElementsAre(Pair("slackline.dev/deadline", "2027-01-15T08:10:40Z"),
                           Pair("slackline.dev/deadline-basis",
                                "prior: 1 x 10m40s on K80 (" + kind_of_resnet50() + ")"),
                           Pair("slackline.dev/suspended-by", "slackline")));
+  text.spec = R"("parallelism":2,"completions":6)";  // of six pods, two at a time
+  EXPECT_THAT(
+      mutate(text).changes.annotations,
+      Contains(Pair("slackline.dev/deadline-basis", HasSubstr("prior: 1 x 32m00s on K80"))));
 }
 
 TEST_F(AdmissionTest, ADeadlineOfAClassMovesWithItAfterTheModelWasFittedAgain) {

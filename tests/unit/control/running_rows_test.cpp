@@ -143,6 +143,27 @@ TEST_F(RunningRowsTest, WhoNeedsTheGpusOfANodeThatLostOneWaitsForItsRun) {
   EXPECT_NEAR(*waiting.start_s, start_s() + kLength_s, kLength_s / 2);
 }
 
+// Ten pods, two at a time, of an hour each: after those of today come two times two more.
+TEST_F(RunningRowsTest, APodIsDueByTheTimeThatLeavesThoseAfterItInTime) {
+  const double now_s = clock_.wall_s();
+  const auto due_in_s = [&](std::int64_t succeeded) {
+    auto array = a_job("array").of(2, 10).gpus(1).managed().resumed().succeeded(succeeded);
+    array.intent().expected_duration_s = kLength_s;
+    auto pod = a_pod("array-a").of_job("array").gpus(1).gated().managed();
+    pod.intent().expected_duration_s = kLength_s;
+    pod.intent().deadline_s = now_s + 4 * kLength_s;
+    const QueueRow waits =
+        row(a_cluster().with(a_node("n1")).with(array.created(now_s)).with(pod).build(), "array-a");
+    EXPECT_NEAR(waits.margin_s.value_or(0), *waits.deadline_s - now_s - kLength_s, 1);
+    return *waits.deadline_s - now_s;
+  };
+  EXPECT_NEAR(due_in_s(4), 2 * kLength_s, 1);
+  EXPECT_NEAR(due_in_s(5), 2 * kLength_s, 1);
+  EXPECT_NEAR(due_in_s(6), 3 * kLength_s, 1);
+  EXPECT_NEAR(due_in_s(8), 4 * kLength_s, 1);
+  EXPECT_NEAR(due_in_s(9), 4 * kLength_s, 1);
+}
+
 // What a run of one GPU gives back is the GPU that its node has lost.
 TEST_F(RunningRowsTest, AnEndThatGivesBackALostGpuHelpsNobody) {
   auto small = a_job("small").gpus(1).managed().planned({"n1"}, "plan-2", 1200);

@@ -104,7 +104,10 @@ struct QueueTask {
   bool opens = false;
   ResizingPtr resizing{};  // of a task that waits: what is made of its request; null: as written
   double created_s = 0;
+  // By when its pods have to be done. Where later pods of its Job wait for them: as much before the
+  // deadline of the Job as those take.
   std::optional<double> deadline_s;
+  double later_s = 0;
   LengthSource length = LengthSource::kUnknown;  // of its run time
   // Of a task that runs; without an id where it has none, and says only where its pods are.
   std::shared_ptr<const PlanNote> plan;

@@ -41,6 +41,8 @@ Uid lasting_name(const ClusterSnapshot& snapshot, const Job* whole, const Pod& m
 // Before its shape was changed: how many pods it asks for, and whether as a gang.
 std::int64_t written_pods(const Job& job);
 bool is_written_gang(const Job& job);
+// Of a Job whose pods start one by one: how often as many as run at a time have yet to run.
+std::int64_t waves_left(const Job& job);
 
 // What of the note `original` still counts: nothing of what a person has written anew since.
 OriginalShape counted_original(const Job& job);
