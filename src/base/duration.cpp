@@ -1,7 +1,10 @@
 #include "slackline/base/duration.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
+#include <optional>
 
 #include "slackline/base/text.h"
 
@@ -28,6 +31,27 @@ tl::unexpected<Error> bad_time(std::string_view text) {
   return fail(ErrorCode::kInvalidArgument,
               format("\"{}\" is not an RFC 3339 time (example: 2026-11-21T12:00:00Z)",
                      printable(text, 64)));
+}
+
+// With its units, however long it is; infinite where it is too long to be counted.
+std::optional<double> sum_s(std::string_view text) {
+  if (text.empty()) return std::nullopt;
+  double total_s = 0;
+  while (!text.empty()) {
+    std::size_t length = 0;
+    while (length < text.size() && (is_digit(text[length]) || text[length] == '.'))
+      ++length;
+    const auto number = parse_number(text.substr(0, length));
+    if (!number) return std::nullopt;
+    text.remove_prefix(length);
+    const auto* const unit =
+        std::find_if(std::begin(kUnits), std::end(kUnits),
+                     [&](const auto& one) { return text.starts_with(one.text); });
+    if (unit == std::end(kUnits)) return std::nullopt;
+    total_s += *number * unit->seconds;
+    text.remove_prefix(unit->text.size());
+  }
+  return total_s;
 }
 
 // Days since 1970-01-01 in the proleptic Gregorian calendar.
@@ -94,31 +118,14 @@ Result<double> parse_offset_s(std::string_view text, std::string_view rest) {
 
 Result<double> parse_duration_s(std::string_view text) {
   if (text == "0") return 0.0;
-  if (text.empty()) return bad_duration(text);
-  double total_s = 0;
-  std::string_view rest = text;
-  while (!rest.empty()) {
-    std::size_t length = 0;
-    while (length < rest.size() && (is_digit(rest[length]) || rest[length] == '.'))
-      ++length;
-    const auto number = parse_number(rest.substr(0, length));
-    if (!number) return bad_duration(text);
-    rest.remove_prefix(length);
-    bool known = false;
-    for (const Unit& unit : kUnits) {
-      if (!rest.starts_with(unit.text)) continue;
-      total_s += *number * unit.seconds;
-      rest.remove_prefix(unit.text.size());
-      known = true;
-      break;
-    }
-    if (!known || !(total_s <= kMaxDuration_s)) return bad_duration(text);
-  }
-  return total_s;
+  const auto total_s = sum_s(text);
+  if (!total_s || !(*total_s <= kMaxDuration_s)) return bad_duration(text);
+  return *total_s;
 }
 
 std::string duration_advice(std::string_view text) {
   if (text.starts_with('-')) return "it must be above zero, as in 90s, 45m, 3h30m or 1d12h";
+  if (sum_s(text) > kMaxDuration_s) return "it is too long: ten years (3650d) is the most";
   const auto seconds = parse_number(text);
   if (!seconds || !(*seconds > 0) || !(*seconds <= kMaxDuration_s))
     return "write it with units, as in 90s, 45m, 3h30m, 1d12h or 2w";

@@ -35,6 +35,14 @@ TEST(Duration, ThatLacksAUnitIsToldWhich) {
     EXPECT_EQ(advice(text), "write it with units, as in 90s, 45m, 3h30m, 1d12h or 2w") << text;
 }
 
+TEST(Duration, ThatIsTooLongIsToldTheLimit) {
+  for (const char* text : {"5000w", "1000000h", "3651d", "3650d1s", "9999999999999999999999w"}) {
+    EXPECT_FALSE(parse_duration_s(text).has_value()) << text;
+    EXPECT_EQ(duration_advice(text), "it is too long: ten years (3650d) is the most") << text;
+  }
+  EXPECT_TRUE(parse_duration_s("3650d").has_value());
+}
+
 TEST(Duration, ThatIsNoneIsRefused) {
   for (const char* text : {"", "5", "s", "-5s", "1y", "1h 30m", "1..5s", "inf", "nans", "1e9h",
                            "99999999999h", "3h30"})
