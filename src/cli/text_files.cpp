@@ -42,18 +42,28 @@ FILE* open_to_write(const std::string& path) {
   return file < 0 ? nullptr : ::fdopen(file, "w");
 }
 
-constexpr const char* kStandardInput = "standard input";
-
 Result<std::string> read_all(FILE* file, const std::string& name, std::size_t most_mib) {
   std::string text;
   std::array<char, 65536> part{};
-  while (const std::size_t count = std::fread(part.data(), 1, part.size(), file)) {
-    text.append(part.data(), count);
+  while (std::feof(file) == 0 && std::ferror(file) == 0) {
+    text.append(part.data(), std::fread(part.data(), 1, part.size(), file));
     if (text.size() > most_mib << 20)
       return fail(ErrorCode::kInvalidArgument, format("{} is longer than {} MiB", name, most_mib));
   }
   if (std::ferror(file) != 0)
     return fail(ErrorCode::kUnavailable, format("{} cannot be read", name));
+  return text;
+}
+
+// "-": standard input. A FIFO is waited for: who names it, as by <(...), wants that.
+Result<std::string> read_stream(const std::string& path, std::size_t most_mib) {
+  if (path == "-") return read_all(stdin, "standard input", most_mib);
+  FILE* const file = std::fopen(path.c_str(), "rb");
+  if (file == nullptr)
+    return fail(ErrorCode::kNotFound,
+                format("{}: {}", path, std::generic_category().message(errno)));
+  Result<std::string> text = read_all(file, path, most_mib);
+  (void)std::fclose(file);
   return text;
 }
 
@@ -88,20 +98,13 @@ Result<PartOfFile> read_part_of_file(const std::string& argument) {
 }
 
 Result<std::string> read_dump_file(const std::string& path) {
-  constexpr std::size_t kMostMib = 2048;
-  if (path == "-") return read_all(stdin, kStandardInput, kMostMib);
-  FILE* const file = std::fopen(path.c_str(), "rb");
-  if (file == nullptr)
-    return fail(ErrorCode::kNotFound,
-                format("{}: {}", path, std::generic_category().message(errno)));
-  Result<std::string> text = read_all(file, path, kMostMib);
-  (void)std::fclose(file);
-  return text;
+  return read_stream(path, 2048);
 }
 
 Result<wire::Manifest> read_manifest_file(const std::string& path) {
-  SLACKLINE_ASSIGN(const std::string text, path == "-" ? read_all(stdin, kStandardInput, 64)
-                                                       : config::read_text_file(path));
+  const bool is_stream = path == "-" || file_kind(path) == FileKind::kFifo;
+  SLACKLINE_ASSIGN(const std::string text,
+                   is_stream ? read_stream(path, 64) : config::read_text_file(path));
   SLACKLINE_ASSIGN(wire::Manifest manifest, wire::split_manifest(text));
   if (!manifest.left_out.empty())
     std::fprintf(stderr, "%s: left out, as they have no pods: %s\n", program().c_str(),

@@ -23,10 +23,11 @@ struct PartOfFile {
 // "PATH" or "PATH:PART": with the ':' if there is such a file.
 Result<PartOfFile> read_part_of_file(const std::string& argument);
 
-// A manifest, from standard input where `path` is "-". What is left out of it is told on stderr.
 // "-": standard input. At most 2 GiB.
 Result<std::string> read_dump_file(const std::string& path);
 
+// A manifest, from a file, a FIFO, or standard input where `path` is "-". What is left out of it is
+// told on stderr.
 Result<wire::Manifest> read_manifest_file(const std::string& path);
 
 // Prints "slackline: MESSAGE" to stderr, with the name that the program was called by; the exit

@@ -406,6 +406,9 @@ class DumpTest(unittest.TestCase):
         piped = piped_to("try", "kind: Service\nmetadata: {name: web}\n---\n" + text)
         self.assertEqual(piped.returncode, 0, piped.stderr)
         self.assertIn("left out, as they have no pods: Service web", piped.stderr)
+        by_shell = ["bash", "-c", '"$0" try <(cat) --server "$1"', slackline_binary(), self.daemon.api_url]
+        substituted = subprocess.run(by_shell, input=text, text=True, capture_output=True, timeout=60)
+        self.assertEqual((substituted.returncode, substituted.stdout != ""), (0, True), substituted.stderr)
         job = waiting_job("past", annotations={"slackline.dev/deadline": "2001-01-01T00:00:00Z"})
         for verb in ("try", "quote"):
             refused = piped_to(verb, json.dumps(job))
