@@ -59,8 +59,9 @@ void set_promise(Labels& annotations, TaskIntent intent, const Resources& of_pod
   set(annotations, contract::kDeadlineBasis,
       intent.deadline_after_s
           ? format("deadline-after: {}", format_duration(*intent.deadline_after_s))
-          : format("{}: {} x {} on {} ({})", to_string(qos), core::DeadlineFactors{}.of(qos),
-                   format_duration(run->run_s), run->gpu_type.str(), run->source));
+          : format("{}: {} x {}{} ({})", to_string(qos), core::DeadlineFactors{}.of(qos),
+                   format_duration(run->run_s),
+                   run->gpu_type.empty() ? "" : " on " + run->gpu_type.str(), run->source));
 }
 
 void set_deadline(Labels& annotations, const TaskIntent& intent, const Resources& of_pod,

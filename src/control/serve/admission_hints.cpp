@@ -17,6 +17,7 @@
 #include "slackline/core/cluster/queue_shares.h"
 #include "slackline/core/cluster/resizing.h"
 #include "slackline/core/cluster/task_catalog.h"
+#include "slackline/core/cluster/task_family.h"
 #include "slackline/core/planning/gpu_types.h"
 #include "slackline/core/planning/shapes.h"
 
@@ -68,6 +69,20 @@ void hint_at_deadline(const Task& task, const AdmissionFacts& facts,
              contract::kDeadline, format_rfc3339(*table.deadline_s),
              format_rfc3339(std::ceil(facts.now_wall_s + *fastest->lat_s)), fastest->shape.str(),
              fastest->gpu_type.str()));
+}
+
+// Of a model that says too little the annotations' own hints tell.
+void hint_at_class(const Task& task, const AdmissionFacts& facts, std::vector<std::string>& hints) {
+  const TaskIntent& intent = task.intent;
+  if (!intent.qos_class || intent.deadline_s || intent.deadline_after_s || intent.workload())
+    return;
+  if (core::class_reference(intent, task.job->pod_requests, task.job.get(), facts,
+                            facts.snapshot->node_table.types))
+    return;
+  hints.push_back(
+      format("{}: gives no deadline, because nobody knows how long the Job runs; write "
+             "{}expected-duration, or {}",
+             contract::kQosClass, contract::kPrefix, contract::kDeadlineAfter));
 }
 
 void hint_at_dependencies(const Task& task, const AdmissionFacts& facts,
@@ -193,6 +208,7 @@ std::vector<std::string> find_hints(const AdmissionReview& review, const Admissi
   if (facts.trusted) hint_at_refusal(task, hints);
   if (facts.trusted) hint_at_size(task, facts, hints);
   if (facts.trusted) hint_at_deadline(task, facts, hints);
+  hint_at_class(task, facts, hints);
   if (facts.trusted) hint_at_dependencies(task, facts, hints);
   hint_at_queue(task, facts, hints);
   if (facts.trusted) hint_at_share(task, facts, hints);

@@ -42,11 +42,13 @@ void hint_at_model(const TaskIntent& intent, const Predictor& predictor,
                    std::vector<std::string>& hints) {
   if (!intent.workload()) return;
   if (!is_known(intent, predictor))
-    return hints.push_back(
-        format("{}: \"{}\" is unknown, so its run time cannot be predicted and its class gives no "
-               "deadline; known: {}; or write slackline.dev/expected-duration",
-               intent.model ? contract::kModel : contract::kFamily,
-               printable(*intent.workload(), 48), some_models(predictor.profiles())));
+    return hints.push_back(format(
+        "{}: \"{}\" is unknown, so its run time {}; known: {}{}",
+        intent.model ? contract::kModel : contract::kFamily, printable(*intent.workload(), 48),
+        intent.expected_duration_s ? "is taken from slackline.dev/expected-duration"
+                                   : "cannot be predicted and its class gives no deadline",
+        some_models(predictor.profiles()),
+        intent.expected_duration_s ? "" : "; or write slackline.dev/expected-duration"));
   if (intent.expected_duration_s || (intent.batch_size && intent.iterations)) return;
   hints.push_back(
       format("{}: without {} the run time of the task is unknown, and its class gives no deadline; "

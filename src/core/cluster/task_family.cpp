@@ -70,7 +70,7 @@ std::optional<ClassReference> class_reference(const TaskIntent& intent, const Re
   const auto waves = static_cast<double>(job == nullptr ? 1 : waves_left(*job));
   if (const auto run =
           reference_run({intent, resource, *situation.catalog}, *situation.predictor, types))
-    return ClassReference{run->lat_s * waves, run->gpu_type, to_string(run->source)};
+    return ClassReference{run->lat_s * waves, run->gpu_type, run->source};
   if (job == nullptr || !intent.qos_class) return std::nullopt;
   return past_reference(situation.portraits.get(), *job, intent, *situation.catalog);
 }

@@ -27,6 +27,7 @@ std::string question(const TaskIntent& intent, const TaskRequest& request) {
                  intent.batch_size.value_or(0), intent.iterations.value_or(0),
                  intent.expected_duration_s.value_or(0));
   if (intent.expected_duration_on) text += format("|on {}", intent.expected_duration_on->str());
+  if (intent.qos_class && intent.expected_duration_s) text += "|class";  // for reference_run()
   text += format("|{}", intent.model_parallel.value_or(0));
   text += format("|{}{}", intent.any_gpu_type, intent.any_placement);
   for (const GpuType& type : intent.gpu_types)

@@ -48,7 +48,7 @@ TEST(DeadlineTest, TheSlowestListedTypeIsTheReference) {
 TEST(DeadlineTest, AModelWithoutAProfileIsPromisedByItsFamily) {
   const auto run = reference_run(trains("resnet101"), predictor(), {GpuType("K80")});
   ASSERT_TRUE(run);
-  EXPECT_EQ(run->source, PredictionSource::kFamily);
+  EXPECT_EQ(run->source, to_string(PredictionSource::kFamily));
   EXPECT_FALSE(reference_run(trains("bert"), predictor(), {GpuType("K80")}));
 }
 
@@ -60,7 +60,7 @@ TEST(DeadlineTest, AMeasurementWinsOverTheProfile) {
   sample.throughput_samples_per_s = 50;
   const auto run = reference_run(trains("resnet50"), predictor({sample}), {GpuType("K80")});
   ASSERT_TRUE(run);
-  EXPECT_EQ(run->source, PredictionSource::kMeasured);
+  EXPECT_EQ(run->source, to_string(PredictionSource::kMeasured));
   EXPECT_NEAR(run->lat_s, 1280, 1);
 }
 
@@ -68,6 +68,26 @@ TEST(DeadlineTest, WithoutBatchOrIterationsThereIsNone) {
   TaskIntent intent = trains("resnet50");
   intent.iterations.reset();
   EXPECT_FALSE(reference_run(intent, predictor(), {GpuType("K80")}));
+}
+
+TEST(DeadlineTest, AClassThatIsNamedIsPromisedByTheStatedDurationWhereNoModelSays) {
+  TaskIntent intent;
+  intent.expected_duration_s = 7200;
+  EXPECT_FALSE(reference_run(intent, predictor(), {GpuType("K80")})) << "nobody asked for a class";
+  intent.qos_class = QosClass::kPrior;
+  const auto anywhere = reference_run(intent, predictor(), {GpuType("K80")});
+  ASSERT_TRUE(anywhere);
+  EXPECT_EQ(anywhere->lat_s, 7200);
+  EXPECT_TRUE(anywhere->gpu_type.empty());
+  EXPECT_EQ(anywhere->source, "expected-duration");
+  EXPECT_TRUE(reference_run(intent, predictor(), {}, "nvidia.com/mig-1g.5gb"));
+  intent.expected_duration_on = GpuType("a100");
+  EXPECT_EQ(reference_run(intent, predictor(), {GpuType("K80")})->gpu_type, GpuType("A100"));
+
+  TaskIntent modelled = trains("resnet50");
+  modelled.expected_duration_s = 7200;
+  modelled.qos_class = QosClass::kPrior;
+  EXPECT_NEAR(reference_run(modelled, predictor(), {GpuType("K80")})->lat_s, 640, 1);
 }
 
 }  // namespace

@@ -120,6 +120,22 @@ TEST_F(StatedDurationTest, TheEndOfSomebodyElsesRunIsAtMostItsLimit) {
   EXPECT_EQ(end_of(theirs), kUnknownRun_s);
 }
 
+// Two Jobs of one request, of which one names a class.
+TEST_F(StatedDurationTest, GivesADeadlineToTheClassThatIsNamed) {
+  auto named = a_job("named").gpus(2).waiting();
+  named.intent().expected_duration_s = kStated_s;
+  named.intent().qos_class = QosClass::kNormal;
+  const auto cluster =
+      a_cluster().with(a_node("a1").of("A100", 4)).with(stated({})).add(named.build()).build();
+  const Queue queue = make_queue(cluster, planner_.options(0), menus_);
+  std::vector<std::string> due;
+  for (const TaskIndex at : {0U, 1U}) {
+    const QueueTask& task = queue.task(at);
+    due.push_back(task.key.name + (task.deadline_s ? format(" {:.0f}", *task.deadline_s) : ""));
+  }
+  EXPECT_THAT(due, testing::UnorderedElementsAre("named 14400", "train"));
+}
+
 TEST_F(StatedDurationTest, OneTypeInTheClusterIsTheOne) {
   const Queue queue =
       make_queue(a_cluster().with(a_node("a1").of("A100", 4)).with(stated({})).build(),

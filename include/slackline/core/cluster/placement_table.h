@@ -42,7 +42,7 @@ struct PlacementRow {
 struct PlacementTable {
   std::vector<GpuType> absent;       // types of gpu-types that no usable node has
   std::optional<double> deadline_s;  // epoch seconds
-  std::optional<double> lat11_s;     // Lat<1,1> on the reference type
+  std::optional<double> lat11_s;     // of reference_run()
   ResizingPtr resizing{};            // of a task that does not run; null: nothing is known
   std::vector<PlacementRow> rows;    // by CER descending, then m, d_node, type, resource
 };

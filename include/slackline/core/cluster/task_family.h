@@ -26,13 +26,14 @@ KnownPast past_of(const PortraitBook* portraits, const Job* job);
 // What the deadline of a class is a multiple of, and where it comes from.
 struct ClassReference {
   double run_s = 0;
-  GpuType gpu_type;
+  GpuType gpu_type;  // empty: any whole GPU
   std::string_view source;
 };
 
-// The run on one GPU by the model (deadline.h). A class that somebody named, without one: how long
-// the Job takes by its own family's past, as it is written, on the slowest type that it accepts on
-// which at least three runs have succeeded. `job`: null of a pod. `types`: of the cluster.
+// The run on one GPU by the model, else for a class that somebody named as it was stated
+// (deadline.h). Else, for such a class: how long the Job takes by its own family's past, as it is
+// written, on the slowest type that it accepts on which at least three runs have succeeded. `job`:
+// null of a pod. `types`: of the cluster.
 std::optional<ClassReference> class_reference(const TaskIntent& intent, const Resources& of_pod,
                                               const Job* job, const Situation& situation,
                                               const std::vector<GpuType>& types);

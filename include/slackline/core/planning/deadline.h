@@ -34,11 +34,11 @@ std::optional<double> resolve_deadline(const TaskIntent& intent, double created_
 std::optional<bool> meets_deadline(double now_s, std::optional<double> lat_s,
                                    std::optional<double> deadline_s);
 
-// The predicted run on one GPU of the reference type.
+// The run that the deadline of a class is a multiple of.
 struct ReferenceRun {
-  double lat_s = 0;  // Lat<1,1>, start-up included
-  GpuType gpu_type;
-  PredictionSource source = PredictionSource::kDefault;
+  double lat_s = 0;         // start-up included
+  GpuType gpu_type;         // empty: any whole GPU
+  std::string_view source;  // a PredictionSource, or "expected-duration"
 };
 
 // The part of a task's request that its reference run depends on.
@@ -48,10 +48,11 @@ struct ReferenceQuestion {
   const GpuCatalog& catalog;
 };
 
-// On the slowest type that the predictor knows, among those in gpu-types, whether the cluster has
-// them or not, else among `cluster_types` (NodeTable::types: a cordon does not move a deadline).
-// nullopt: there is no such type, the intent names no model, batch or iterations, or its GPUs are
-// not whole.
+// By the model Lat<1,1>, on the slowest type that the predictor knows, among those in gpu-types,
+// whether the cluster has them or not, else among `cluster_types` (NodeTable::types: a cordon does
+// not move a deadline). It says nothing where there is no such type, where the intent names no
+// model, batch or iterations, and of GPUs that are not whole. Then, for a class that is named, what
+// `expected-duration` says of the task as it is written (stated_duration.h). Else nullopt.
 std::optional<ReferenceRun> reference_run(const ReferenceQuestion& task, const Predictor& predictor,
                                           const std::vector<GpuType>& cluster_types);
 std::optional<double> reference_lat_s(const ReferenceQuestion& task, const Predictor& predictor,

@@ -104,7 +104,7 @@ bool shape_is_free(const TaskIntent& intent, const TaskRequest& request);
 struct TaskMenu {
   std::shared_ptr<const PlacementMenu> menu;  // never null; empty: there is no node for the task
   std::vector<PoolIndex> preference;          // as PlanTask::preference
-  std::optional<double> lat11_s;              // on the reference type (eq 9)
+  std::optional<double> lat11_s;              // of reference_run() (eq 9)
   double error = 0;  // of the fastest placement, as Estimate::error; 0 without a model
   LengthSource length = LengthSource::kUnknown;
 };

@@ -1,0 +1,97 @@
+// What the webhook says to who creates a Job that will not do what its author expects, and the
+// deadline that a class gives by what people state.
+#include "admission_case.h"
+#include "slackline/core/portrait/family.h"
+#include "slackline/core/portrait/learn.h"
+#include "support/portrait_runs.h"
+
+namespace slackline::control {
+namespace {
+
+using ::testing::_;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::Pair;
+
+// ---- qos-class and expected-duration -----------------------------------------------------------
+
+TEST_F(AdmissionTest, WithoutAModelAClassThatIsNamedGivesTheDeadlineByTheStatedDuration) {
+  const std::string stated = R"("slackline.dev/expected-duration":"2h")";
+  const std::string prior = stated + R"(,"slackline.dev/qos-class":"prior")";
+  const auto changes = [&](const std::string& pairs) {
+    return mutate(job(pairs)).changes.annotations;
+  };
+  EXPECT_THAT(changes(prior), ElementsAre(Pair("slackline.dev/deadline", "2027-01-15T10:00:00Z"),
+                                          Pair("slackline.dev/deadline-basis",
+                                               "prior: 1 x 2h00m (expected-duration)"),
+                                          Pair("slackline.dev/suspended-by", _)));
+  EXPECT_THAT(changes(prior + R"(,"slackline.dev/expected-duration-on":"A100")"),
+              Contains(Pair("slackline.dev/deadline-basis",
+                            "prior: 1 x 2h00m on A100 (expected-duration)")));
+  EXPECT_THAT(changes(prior + R"(,"slackline.dev/gpu-types":"K80")"),
+              Contains(Pair("slackline.dev/deadline-basis",
+                            "prior: 1 x 2h00m on K80 (expected-duration)")));
+  EXPECT_THAT(changes(stated), ElementsAre(Pair("slackline.dev/suspended-by", _)))
+      << "nobody asked for a class";
+  ReviewText waves = job(prior);
+  waves.spec = R"("parallelism":2,"completions":6)";
+  EXPECT_THAT(mutate(waves).changes.annotations,
+              Contains(Pair("slackline.dev/deadline-basis", HasSubstr("prior: 1 x 6h00m"))))
+      << "what is stated is of one pod";
+}
+
+// Of an hour on two K80.
+std::shared_ptr<const core::PortraitBook> three_hours_of_nightly() {
+  Portrait portrait;
+  portrait.identity.department = "team-a";
+  portrait.identity.family = "nightly";
+  for (int night = 1; night <= 3; ++night) {
+    PortraitRun run = test::a_run(night, {.gpu = 0.3, .gpu_memory = 0.2});
+    run.gpu_type = GpuType("K80");
+    run.shape = run.asked = {1, 2};
+    core::add_run(portrait, run);
+  }
+  core::PortraitBook book;
+  book.portraits[core::portrait_key(portrait.identity)] =
+      std::make_shared<const Portrait>(portrait);
+  return std::make_shared<const core::PortraitBook>(book);
+}
+
+TEST_F(AdmissionTest, WhatPeopleStateWinsOverThePastForAClassToo) {
+  facts.portraits = three_hours_of_nightly();
+  const std::string nightly =
+      R"("slackline.dev/family":"nightly","slackline.dev/qos-class":"normal")";
+  EXPECT_THAT(mutate(job(nightly)).changes.annotations,
+              Contains(Pair("slackline.dev/deadline-basis", "normal: 2 x 1h00m on K80 (history)")));
+  EXPECT_THAT(
+      mutate(job(nightly + R"(,"slackline.dev/expected-duration":"2h")")).changes.annotations,
+      Contains(Pair("slackline.dev/deadline-basis", "normal: 2 x 2h00m (expected-duration)")));
+}
+
+TEST_F(AdmissionTest, AClassThatGivesNoDeadlineIsWarnedOf) {
+  const std::string prior = R"("slackline.dev/qos-class":"prior")";
+  EXPECT_THAT(validate(job(prior)).warnings,
+              ElementsAre("slackline.dev/qos-class: gives no deadline, because nobody knows how "
+                          "long the Job runs; write slackline.dev/expected-duration, or "
+                          "slackline.dev/deadline-after"));
+  for (const char* more :
+       {R"("slackline.dev/expected-duration":"2h")", R"("slackline.dev/deadline-after":"6h")"})
+    EXPECT_THAT(validate(job(prior + "," + more)).warnings, IsEmpty()) << more;
+}
+
+TEST_F(AdmissionTest, AnUnknownModelWithAStatedDurationLosesNoDeadline) {
+  const std::string unknown = R"("slackline.dev/model":"mystery")";
+  EXPECT_THAT(validate(job(unknown)).warnings,
+              Contains(HasSubstr("cannot be predicted and its class gives no deadline")));
+  const auto warnings =
+      validate(job(unknown + R"(,"slackline.dev/expected-duration":"2h")")).warnings;
+  EXPECT_THAT(warnings, Contains(HasSubstr("\"mystery\" is unknown, so its run time is taken from "
+                                           "slackline.dev/expected-duration; known: resnet50")));
+  EXPECT_THAT(warnings, Not(Contains(HasSubstr("no deadline"))));
+}
+
+}  // namespace
+}  // namespace slackline::control
