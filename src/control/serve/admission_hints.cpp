@@ -51,18 +51,22 @@ Task task_of(const AdmissionReview& review, const ReviewedJob& reviewed,
   return task;
 }
 
+// Of the rows in which it may run and whose run time is known; null: there is none.
+const core::PlacementRow* fastest_row(const core::PlacementTable& table) {
+  const core::PlacementRow* fastest = nullptr;
+  for (const core::PlacementRow& row : table.rows)
+    if (row.allowed && row.lat_s && (fastest == nullptr || *row.lat_s < *fastest->lat_s))
+      fastest = &row;
+  return fastest;
+}
+
 void hint_at_deadline(const Task& task, const AdmissionFacts& facts,
                       std::vector<std::string>& hints) {
   if (!task.intent.deadline_s && !task.intent.deadline_after_s) return;
   core::PlacementOptions options{facts};
   const core::PlacementTable table = core::placement_table(*facts.snapshot, task, options);
-  const core::PlacementRow* fastest = nullptr;
-  for (const core::PlacementRow& row : table.rows) {
-    if (!row.allowed || !row.lat_s) continue;
-    if (row.feasible.value_or(true)) return;
-    if (fastest == nullptr || *row.lat_s < *fastest->lat_s) fastest = &row;
-  }
-  if (fastest == nullptr || !table.deadline_s) return;
+  const core::PlacementRow* fastest = fastest_row(table);
+  if (fastest == nullptr || fastest->feasible.value_or(true) || !table.deadline_s) return;
   hints.push_back(
       format("{}: {} cannot be met: started now, the earliest finish is {} ({} on {}; waiting not "
              "counted)",
@@ -103,6 +107,87 @@ void hint_at_time_limit(const Job& job, std::vector<std::string>& hints) {
       "the others wait for theirs; let completions equal parallelism with completionMode: Indexed, "
       "and all start at once, or allow for the wait",
       *job.active_deadline_s, job.parallelism));
+}
+
+// "is predicted to run 2h00m at best (1x8 on A100)", where that is more than its time limit.
+std::string longer_than(double limit_s, const Task& task, const AdmissionFacts& facts) {
+  core::PlacementTable table;
+  core::PlacementOptions options{facts};
+  if (facts.trusted) table = core::placement_table(*facts.snapshot, task, options);
+  const core::PlacementRow* fastest = fastest_row(table);
+  const auto& stated_s = task.intent.expected_duration_s;
+  if (stated_s && (fastest == nullptr || !fastest->prediction)) {
+    const double run_s = fastest == nullptr ? *stated_s : *fastest->lat_s;
+    if (run_s <= limit_s) return "";
+    return format("is expected to run {} ({}expected-duration)", format_duration(run_s),
+                  contract::kPrefix);
+  }
+  if (fastest == nullptr || *fastest->lat_s <= limit_s) return "";
+  return format("is predicted to run {} at best ({} on {})", format_duration(*fastest->lat_s),
+                fastest->shape.str(), fastest->gpu_type.str());
+}
+
+// Kubernetes ends it in the middle of its work. Of pods that start one by one each is looked at
+// alone: what they wait for each other is not known here.
+void hint_at_early_end(const Task& task, const AdmissionFacts& facts,
+                       std::vector<std::string>& hints) {
+  const Job& job = *task.job;
+  if (!job.active_deadline_s || job.is_calibration()) return;
+  const auto limit_s = static_cast<double>(*job.active_deadline_s);
+  const std::string runs = longer_than(limit_s, task, facts);
+  if (runs.empty()) return;
+  const bool one_by_one = core::written_pods(job) > 1 && !core::is_written_gang(job);
+  hints.push_back(
+      format("spec.activeDeadlineSeconds: the Job will be ended after {}, and {} {}; write more "
+             "seconds, or leave the limit out",
+             format_duration(limit_s), one_by_one ? "each of its pods" : "it", runs));
+}
+
+// Why no named shape but the written one can be chosen; empty: one can.
+std::string why_shapes_stay(const Task& task) {
+  const Placement written = task.written_shape();
+  const auto may = [&](const Placement& shape) {
+    return (task.nodes_may_change || shape.d_node == written.d_node) &&
+           (task.gpus_may_change || shape.d_gpn == written.d_gpn);
+  };
+  bool other_nodes = task.intent.any_placement;
+  bool other_gpus = task.intent.any_placement;
+  for (const Placement& shape : task.intent.placements) {
+    if (shape != written && may(shape)) return "";
+    other_nodes |= shape.d_node != written.d_node;
+    other_gpus |= shape.d_gpn != written.d_gpn;
+  }
+  if (task.intent.any_placement && (task.nodes_may_change || task.gpus_may_change)) return "";
+  std::vector<std::string> why;
+  if (other_nodes && !task.nodes_may_change)
+    why.emplace_back(
+        "the number of its pods may change only with completionMode: Indexed and completions equal "
+        "to parallelism");
+  if (other_gpus && !task.gpus_may_change)
+    why.emplace_back("the GPUs of a pod only where a single container asks for them");
+  return join(why, ", ");
+}
+
+// Shapes to choose from, of which none but the written one ever is.
+void hint_at_placements(const Task& task, const AdmissionFacts& facts,
+                        std::vector<std::string>& hints) {
+  const Placement written = task.written_shape();
+  const auto& named = task.intent.placements;
+  const bool asks = task.intent.any_placement ||
+                    std::any_of(named.begin(), named.end(),
+                                [&](const Placement& shape) { return shape != written; });
+  if (!asks) return;
+  std::string why = why_shapes_stay(task);
+  const bool resized = core::resize_mode(*facts.snapshot, facts.queues, task.key.ns, task.intent) ==
+                       ResizeMode::kAuto;
+  if (why.empty() && !task.intent.workload() && !resized)
+    why = format(
+        "without {} nobody knows how fast other shapes are; write it, with batch-size and "
+        "iterations",
+        contract::kModel);
+  if (!why.empty())
+    hints.push_back(format("{}placements: has no effect, the Job runs as it is written ({}): {}",
+                           contract::kPrefix, written.str(), why));
 }
 
 void hint_at_refusal(const Task& task, std::vector<std::string>& hints) {
@@ -204,7 +289,9 @@ std::vector<std::string> find_hints(const AdmissionReview& review, const Admissi
   const Task task = task_of(review, *job, facts);
   std::vector<std::string> hints =
       core::annotation_hints(*facts.snapshot, task, *facts.catalog, *facts.predictor);
+  hint_at_placements(task, facts, hints);
   hint_at_time_limit(job->job, hints);
+  hint_at_early_end(task, facts, hints);
   if (facts.trusted) hint_at_refusal(task, hints);
   if (facts.trusted) hint_at_size(task, facts, hints);
   if (facts.trusted) hint_at_deadline(task, facts, hints);

@@ -9,6 +9,7 @@ namespace slackline::control {
 namespace {
 
 using ::testing::_;
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -91,6 +92,88 @@ TEST_F(AdmissionTest, AnUnknownModelWithAStatedDurationLosesNoDeadline) {
   EXPECT_THAT(warnings, Contains(HasSubstr("\"mystery\" is unknown, so its run time is taken from "
                                            "slackline.dev/expected-duration; known: resnet50")));
   EXPECT_THAT(warnings, Not(Contains(HasSubstr("no deadline"))));
+}
+
+// ---- activeDeadlineSeconds ---------------------------------------------------------------------
+
+ReviewText ended_after(const std::string& seconds, const std::string& pairs) {
+  ReviewText text = job(pairs);
+  text.spec = R"("parallelism":1,"completions":1,"activeDeadlineSeconds":)" + seconds;
+  return text;
+}
+
+TEST_F(AdmissionTest, OfATimeLimitShorterThanTheRunOneIsWarned) {
+  const std::string stated = R"("slackline.dev/expected-duration":"2h")";
+  EXPECT_THAT(validate(ended_after("600", stated)).warnings,
+              ElementsAre("spec.activeDeadlineSeconds: the Job will be ended after 10m00s, and it "
+                          "is expected to run 2h00m (slackline.dev/expected-duration); write more "
+                          "seconds, or leave the limit out"));
+  facts.trusted = false;
+  EXPECT_THAT(validate(ended_after("600", stated)).warnings,
+              ElementsAre(HasSubstr("it is expected to run 2h00m")))
+      << "what people state needs no cluster";
+  facts.trusted = true;
+  EXPECT_THAT(validate(ended_after("7200", stated)).warnings, IsEmpty());
+  EXPECT_THAT(validate(ended_after("600", "")).warnings, IsEmpty()) << "nobody knows its length";
+}
+
+TEST_F(AdmissionTest, AModelIsHeldAgainstTheTimeLimitInItsFastestShape) {
+  const std::string modelled =
+      R"("slackline.dev/model":"resnet50","slackline.dev/batch-size":"64",)"
+      R"("slackline.dev/iterations":"1000")";
+  EXPECT_THAT(validate(ended_after("60", modelled)).warnings,
+              ElementsAre(AllOf(HasSubstr("will be ended after 1m00s, and it is predicted to run "),
+                                HasSubstr(" at best (1x2 on K80); write more seconds"))));
+  EXPECT_THAT(validate(ended_after("900", modelled)).warnings, IsEmpty());
+}
+
+TEST_F(AdmissionTest, OfPodsThatStartOneByOneEachIsHeldAgainstTheTimeLimit) {
+  ReviewText waves = job(R"("slackline.dev/expected-duration":"2h")");
+  waves.spec = R"("parallelism":2,"completions":6,"activeDeadlineSeconds":600)";
+  EXPECT_THAT(validate(waves).warnings,
+              Contains(HasSubstr("and each of its pods is expected to run 2h00m")));
+  waves.spec = R"("parallelism":2,"completions":6,"activeDeadlineSeconds":7200)";
+  EXPECT_THAT(validate(waves).warnings, Not(Contains(HasSubstr("is expected to run"))));
+}
+
+// ---- placements --------------------------------------------------------------------------------
+
+TEST_F(AdmissionTest, ShapesThatAreNeverChosenAreWarnedOf) {
+  const auto warnings = [&](const std::string& pairs) { return validate(job(pairs)).warnings; };
+  const std::string named = R"("slackline.dev/placements":"1x2,1x4")";
+  const std::string modelled =
+      R"(,"slackline.dev/model":"resnet50","slackline.dev/batch-size":"64",)"
+      R"("slackline.dev/iterations":"1000")";
+  EXPECT_THAT(warnings(named),
+              ElementsAre("slackline.dev/placements: has no effect, the Job runs as it is written "
+                          "(1x2): without slackline.dev/model nobody knows how fast other shapes "
+                          "are; write it, with batch-size and iterations"));
+  EXPECT_THAT(warnings(R"("slackline.dev/placements":"auto")"),
+              ElementsAre(HasSubstr("placements: has no effect")));
+  EXPECT_THAT(warnings(R"("slackline.dev/placements":"1x2")"), IsEmpty()) << "as it is written";
+  EXPECT_THAT(warnings(named + R"(,"slackline.dev/resize":"auto")"), IsEmpty())
+      << "right-sizing takes another shape where one is allowed";
+  EXPECT_THAT(warnings(named + modelled), IsEmpty());
+}
+
+TEST_F(AdmissionTest, ShapesThatTheJobCannotTakeAreWarnedOf) {
+  const std::string modelled =
+      R"("slackline.dev/model":"resnet50","slackline.dev/batch-size":"64",)"
+      R"("slackline.dev/iterations":"1000","slackline.dev/placements":)";
+  ReviewText text = job(modelled + R"("1x2,2x1")");
+  EXPECT_THAT(validate(text).warnings,
+              ElementsAre("slackline.dev/placements: has no effect, the Job runs as it is written "
+                          "(1x2): the number of its pods may change only with completionMode: "
+                          "Indexed and completions equal to parallelism"));
+  text.spec = R"("parallelism":1,"completions":1,"completionMode":"Indexed")";
+  EXPECT_THAT(validate(text).warnings, IsEmpty());
+  text = job(modelled + R"("auto")");
+  text.pod_spec =
+      R"("initContainers":[{"name":"warm","resources":{"limits":{"nvidia.com/gpu":"1"}}}])";
+  EXPECT_THAT(
+      validate(text).warnings,
+      ElementsAre(AllOf(HasSubstr("completions equal to parallelism, the GPUs of a pod only where "
+                                  "a single container asks for them"))));
 }
 
 }  // namespace
