@@ -40,9 +40,12 @@ std::vector<GpuUseView> gpu_use(const ClusterSnapshot& snapshot, NodeIndex index
       use.sharing = to_string(rule->sharing);
     use.allocatable = amount.count;
     use.used = state.used.gpu_count(amount.resource);
+    std::int64_t ending = 0;  // for whom they are held
+    for (const PodPtr& pod : state.pods)
+      if (pod->deleting && !pod->terminal()) ending += pod->requests.gpu_count(amount.resource);
     for (const Hold& hold : snapshot.holds_on(index))
       if (hold.expires_s > now_steady_s) use.held += hold.amount.gpu_count(amount.resource);
-    use.free = use.allocatable - use.used - use.held;
+    use.free = use.allocatable - use.used - std::max<std::int64_t>(0, use.held - ending);
     uses.push_back(std::move(use));
   }
   return uses;

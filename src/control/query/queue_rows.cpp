@@ -55,7 +55,8 @@ QueueRow as_written(const core::QueueTask& task, double now_s) {
   row.deadline_s = task.deadline_s;
   row.length_source = core::to_string(task.length);
   row.gpus = task.request.all_gpus();
-  if (!task.shape_is_free && task.request.of_each.empty())
+  const std::vector<std::int64_t>& of_each = task.request.of_each;
+  if (!task.shape_is_free && (of_each.empty() || of_each.front() == of_each.back()))
     row.shape = clamped_placement(task.request.pods, task.request.gpus);
   row.state = state_of(task);
   return row;
@@ -118,6 +119,8 @@ class RowMaker {
       row.move = move->second;
     row.resize = resize_of(task);
     forecast(index, refused_s, row);
+    // What was released to wait for others starts when they have ended.
+    if (row.state == TaskState::kStarting && row.room_by_s) postpone(row, *row.room_by_s);
     if (row.deadline_s && row.finish_s) row.margin_s = *row.deadline_s - *row.finish_s;
     if (task.plan) row.slack_s = row.margin_s;
     return row;
@@ -276,10 +279,22 @@ class RowMaker {
         row.finish_after_s.reset();
       }
     }
-    if (row.finish_s) row.chance = forecast->chance;
+    if (row.finish_s && forecast->chance)
+      row.chance = fails_by_its_limit(index) ? 0 : forecast->chance;
     if (task.plan) return;
     postpone(row, std::max(sight_.now_s, row.retry_s.value_or(sight_.now_s)));
     lasts_at_least(row, queue_.state().fastest_lat_s(index));
+  }
+
+  // Its time limit ends it in the middle of its work.
+  bool fails_by_its_limit(core::TaskIndex index) const {
+    const core::QueueTask& task = queue_.task(index);
+    if (!task.request.limit_s || !task.length_known() || task.length == core::LengthSource::kAtMost)
+      return false;
+    const bool runs = queue_.state().progress(index).phase == core::TaskPhase::kRunning;
+    return static_cast<double>(*task.request.limit_s) <
+           (runs ? queue_.state().running_choice(index).lat_s
+                 : queue_.state().fastest_lat_s(index));
   }
 
   // What waits does not start before.

@@ -39,6 +39,15 @@ class Fit {
     return nearest;
   }
 
+  // Enough nodes have the GPUs for it: something else is short.
+  bool has_gpus(const Choice& choice) const {
+    const auto nodes = static_cast<PoolNode>(queue_.pools()[choice.pool].nodes.size());
+    int found = 0;
+    for (PoolNode node = 0; node < nodes; ++node)
+      found += gpus_of(choice.pool, node) >= choice.shape.d_gpn ? 1 : 0;
+    return found >= choice.shape.d_node;
+  }
+
  private:
   bool holds(const Choice& choice) const {
     const std::vector<std::int64_t>& of_each = task_.request.of_each;
@@ -46,9 +55,15 @@ class Fit {
     // Of pods that differ in where they may go, at least the first has a node.
     if (planned_.mixed == nullptr || planned_.mixed->groups.size() > 1)
       return nodes_for(choice, 1) == 1;
+    const bool alike = of_each.front() == of_each.back();
     std::vector<std::int64_t> gpus;
-    for (PoolNode node = 0; node < queue_.pools()[choice.pool].nodes.size(); ++node)
-      if (takes(choice.pool, node, 1, of_each.front())) gpus.push_back(gpus_of(choice.pool, node));
+    for (PoolNode node = 0; node < queue_.pools()[choice.pool].nodes.size(); ++node) {
+      std::int64_t pods = 0;
+      while (pods < (alike ? task_.request.pods : 1) &&
+             takes(choice.pool, node, pods + 1, (pods + 1) * of_each.front()))
+        ++pods;
+      if (pods > 0) gpus.push_back(alike ? pods * of_each.front() : gpus_of(choice.pool, node));
+    }
     return have_room(of_each, gpus, most_on_node(task_.request.spread));
   }
 
@@ -108,6 +123,12 @@ std::string nodes_text(std::int64_t count) {
   return count == 1 ? "a node" : format("{} nodes", count);
 }
 
+std::string rest_text(const QueueTask& task, std::int64_t pods) {
+  const Resources rest = besides_gpus(*task.member, pods);
+  return format("{} cpu and {} memory", amount_text({"cpu", amount_of(rest, "cpu")}),
+                amount_text({"memory", amount_of(rest, "memory")}));
+}
+
 // Of GPUs, which every placement needs.
 std::string too_many_gpus(const Fit& fit, const QueueTask& task, std::int64_t most) {
   if (task.request.gpus > most)
@@ -118,11 +139,14 @@ std::string too_many_gpus(const Fit& fit, const QueueTask& task, std::int64_t mo
       together.empty() ? "those that it may use" : "those with one " + join(together, " and one ");
   const auto [choice, nodes] = fit.nearest();
   if (choice == nullptr || !task.request.of_each.empty())
-    return format("its pods ask for {} together; {} do not hold them, even empty",
-                  gpus_text(task.request.all_gpus()), "nodes of " + those);
+    return format(
+        "its pods ask for {} together, each with {}; nodes of {} do not hold them, even "
+        "empty",
+        gpus_text(task.request.all_gpus()), rest_text(task, 1), those);
   std::string each = gpus_text(choice->shape.d_gpn);
   for (const ResourceAmount& gpus : besides_gpus(*task.member).gpus)
     each += format(" and {} {}", gpus.count, gpus.resource);
+  if (fit.has_gpus(*choice)) each += ", " + rest_text(task, task.pods_on_node(choice->shape));
   return format("it needs {} with {}{}, and {} of {} {} large enough",
                 nodes_text(choice->shape.d_node), each, choice->shape.d_node == 1 ? "" : " each",
                 nodes == 0 ? "none" : format("{}", nodes), those, nodes == 1 ? "is" : "are");

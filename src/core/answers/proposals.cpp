@@ -83,15 +83,19 @@ class Proposer {
     }
   }
 
-  // Each type that it does not accept.
+  // Each type that it does not accept, or for which it waits to be open.
   void add_types() {
     const AcceptedTypes accepted(*task_.intent, question_.catalog, task_.request.resource);
     std::set<GpuType> seen;
-    for (const QueuePool& pool : question_.queue.pools()) {
+    for (PoolIndex index = 0; index < question_.queue.pools().size(); ++index) {
+      const QueuePool& pool = question_.queue.pools()[index];
       const GpuType& type = pool.pool.type;
-      if (type.empty() || pool.pool.resource != task_.request.resource || pool.nodes.empty() ||
-          accepted.preference(type) || !seen.insert(type).second)
+      if (type.empty() || pool.pool.resource != task_.request.resource || pool.nodes.empty())
         continue;
+      if (accepted.preference(type) &&
+          question_.queue.state().open(question_.task, index, question_.now_s))
+        continue;
+      if (!seen.insert(type).second) continue;
       Proposal& proposal =
           add(ChangeKind::kOtherType, format("gpu-types: {}", printable(type.str(), 64)));
       TaskIntent& intent = changed_intent(proposal.variant);

@@ -1,11 +1,15 @@
 // How many GPUs a task lacks, and whose runs leave them.
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
+#include "slackline/base/duration.h"
 #include "slackline/base/saturating.h"
 #include "slackline/base/text.h"
 #include "slackline/core/answers/explain.h"
+#include "slackline/core/cluster/quotas.h"
+#include "slackline/core/cluster/room.h"
 #include "slackline/core/planning/mixed_pods.h"
 #include "slackline/model/reason.h"
 
@@ -13,6 +17,8 @@ namespace slackline::core {
 namespace {
 
 constexpr std::size_t kMostReliefs = 20;
+constexpr double kClearly_s = 60;  // what tells two medians apart, and of the longer one
+constexpr double kClearly = 0.1;
 
 // A run on nodes of the pool that the task may use.
 struct Ending {
@@ -146,6 +152,45 @@ Blocker blocker_of(const ExplainQuestion& question, const Choice& choice,
   return blocker;
 }
 
+// "n1 has 4 cpu free, and a pod asks for 8"; empty: nothing is short there.
+std::string short_on(const NodeState& node, const Resources& asked) {
+  const Resources free = node.free();
+  std::vector<std::string> resources = {"cpu", "memory"};
+  for (const ResourceAmount& other : asked.others)
+    resources.push_back(other.resource);
+  for (const std::string& resource : resources) {
+    const std::int64_t there = std::max<std::int64_t>(0, amount_of(free, resource));
+    const std::int64_t wanted = amount_of(asked, resource);
+    if (wanted > there)
+      return format("{} has {} {} free, and a pod asks for {}", node.node->name.str(),
+                    amount_text({resource, there}), resource, amount_text({resource, wanted}));
+  }
+  return {};
+}
+
+constexpr std::string_view kByAStop =
+    "it is predicted to start before that: a running task is to be stopped for it";
+
+// Well before the ends that it would wait for.
+bool starts_before(const ExplainQuestion& question, const Blocker& blocker) {
+  const Forecast* forecast = question.forecast ? question.forecast(question.task) : nullptr;
+  if (forecast == nullptr || !blocker.p50_s || !std::isfinite(forecast->start_s.p50()))
+    return false;
+  const double wait_s = *blocker.p50_s - question.now_s;
+  return *blocker.p50_s - forecast->start_s.p50() > std::max(kClearly_s, kClearly * wait_s);
+}
+
+// Of a type with room that it does not take yet.
+std::string not_yet_text(const ExplainQuestion& question, PoolIndex pool) {
+  const PlanState& state = question.queue.state();
+  const PlanTask& planned = state.tasks()[question.task];
+  const double at_s = std::min(planned.submit_s + planned.fallback_after_s,
+                               state.fallback_at_s(question.task, pool));
+  return format(
+      "{} has room, and is open to it from {}: gpu-types names it behind others (fallbackAfter)",
+      question.queue.pools()[pool].pool.type.str(), format_rfc3339(at_s));
+}
+
 // The smallest shape that needs all nodes that are kept for the task; nullopt: they have room now.
 std::optional<Blocker> lacking_on_kept(const ExplainQuestion& question) {
   const PlacementMenu& menu = *question.queue.state().tasks()[question.task].menu;
@@ -177,21 +222,48 @@ std::string kept_text(std::span<const NodeName> nodes) {
   return "kept for it: " + join(names, ", ");
 }
 
+std::optional<Blocker> lacking_rest(const ExplainQuestion& question) {
+  const Queue& queue = question.queue;
+  const double until_s = queue.state().progress(question.task).not_before_s;
+  if (until_s <= question.now_s) return std::nullopt;
+  const PlanTask& planned = queue.state().tasks()[question.task];
+  Blocker blocker;
+  blocker.reason = reason::kWaitsItsTurn;
+  blocker.what = "CPU, memory or another resource beside free GPUs";
+  blocker.p50_s = blocker.p90_s = until_s;
+  for (PoolIndex pool = 0; pool < queue.pools().size() && blocker.detail.empty(); ++pool)
+    for (PoolNode node = 0; node < queue.pools()[pool].nodes.size(); ++node) {
+      const bool usable = planned.eligible == nullptr || planned.eligible->contains(pool, node);
+      if (!usable || queue.state().free().at(pool, node) <= 0) continue;
+      const NodeState& state = question.snapshot.node(queue.pools()[pool].nodes[node]);
+      blocker.detail = short_on(state, besides_gpus(*queue.task(question.task).member));
+      if (!blocker.detail.empty()) break;
+    }
+  return blocker;
+}
+
 std::optional<Blocker> lacking_gpus(const ExplainQuestion& question) {
   if (auto kept = lacking_on_kept(question)) return kept;
   const PlanState& state = question.queue.state();
   const PlacementMenu& menu = *state.tasks()[question.task].menu;
   std::optional<Blocker> least;
+  std::string not_yet;
   std::map<PoolIndex, int> fewest;
   // The smallest shapes of each type: one of them has room first.
   for (const ChoiceIndex index : menu.by_size) {
     const Choice& choice = menu.all[index];
     if (choice.gpus > fewest.try_emplace(choice.pool, choice.gpus).first->second) continue;
     Blocker blocker = blocker_of(question, choice, {});
-    if (*blocker.have >= *blocker.need) return std::nullopt;
+    const bool has_room = *blocker.have >= *blocker.need;
+    const bool open = state.open(question.task, choice.pool, question.now_s);
+    if (has_room && open) return std::nullopt;
+    if (has_room && not_yet.empty()) not_yet = not_yet_text(question, choice.pool);
+    if (!open) continue;
     if (!least || (blocker.p50_s && (!least->p50_s || *blocker.p50_s < *least->p50_s)))
       least = std::move(blocker);
   }
+  if (least)
+    least->detail = not_yet.empty() && starts_before(question, *least) ? kByAStop : not_yet;
   return least;
 }
 

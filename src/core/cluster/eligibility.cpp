@@ -35,14 +35,23 @@ bool is_uneven(const PlanNote& plan, const TaskRequest& request) {
          std::ssize(plan.nodes) == request.pods && distinct.size() < plan.nodes.size();
 }
 
-// On the nodes that it may use, were their GPUs free.
-bool fits_evenly(const PlacementMenu& menu, const EligibleNodesPtr& eligible) {
+// In one of its shapes.
+bool fits_evenly(const FreeGpus& gpus, const PlacementMenu& menu, const EligibleNodes* eligible) {
   return std::any_of(menu.all.begin(), menu.all.end(), [&](const Choice& choice) {
-    const int gpus = choice.shape.d_gpn;
-    return eligible == nullptr || eligible->all(choice.pool, gpus) ||
-           eligible->rows(gpus)[choice.pool].size() >=
-               static_cast<std::size_t>(choice.shape.d_node);
+    return gpus.fits(choice.pool, choice.shape, eligible);
   });
+}
+
+std::vector<std::vector<int>> gpus_by_pool(const ClusterSnapshot& snapshot,
+                                           const std::vector<QueuePool>& pools) {
+  std::vector<std::vector<int>> gpus;
+  for (const QueuePool& pool : pools) {
+    gpus.emplace_back();
+    for (const NodeIndex node : pool.nodes)
+      gpus.back().push_back(
+          countable_gpus(snapshot.node(node).node->allocatable.gpu_count(pool.pool.resource)));
+  }
+  return gpus;
 }
 
 }  // namespace
@@ -253,11 +262,35 @@ std::vector<NodeSet> nodes_named(const ClusterSnapshot& snapshot,
   return named;
 }
 
-std::vector<NodeSet> Eligibility::usable(const Pod& member, std::int64_t pods) const {
+std::vector<NodeSet> Eligibility::usable(const Pod& member, std::int64_t pods,
+                                         const RoomTable& room) const {
   std::vector<NodeSet> usable;
   for (const QueuePool& pool : pools_)
-    usable.push_back(usable_nodes(snapshot_, room_, member, pool.nodes, pods));
+    usable.push_back(usable_nodes(snapshot_, room, member, pool.nodes, pods));
   return usable;
+}
+
+bool any_prefers_types(const std::vector<QueueTask>& tasks) {
+  return std::any_of(tasks.begin(), tasks.end(), [](const QueueTask& task) {
+    return !task.plan && task.intent->gpu_types.size() > 1;
+  });
+}
+
+std::vector<PoolIndex> Eligibility::usable_of(std::vector<PoolIndex> preference,
+                                              const QueueTask& task, const PlanTask& planned) {
+  if (preference.size() < 2 || later_ == nullptr || task.plan) return preference;
+  const auto [at, first] = known_later_.try_emplace(eligibility_key(*task.member));
+  if (first) at->second.by_pool = usable(*task.member, 1, *later_);
+  const EligibleNodes& later = at->second;
+  std::erase_if(preference, [&](PoolIndex pool) {
+    return std::none_of(
+        planned.menu->all.begin(), planned.menu->all.end(), [&](const Choice& choice) {
+          const Placement shape =
+              planned.mixed ? Placement{1, planned.mixed->groups.front().gpus} : choice.shape;
+          return choice.pool == pool && all_gpus().fits(pool, shape, &later);
+        });
+  });
+  return preference;
 }
 
 void Eligibility::add_several(const Pod& member, const TaskRequest& shared,
@@ -270,7 +303,7 @@ void Eligibility::add_several(const Pod& member, const TaskRequest& shared,
                 shared.spread.most.value_or(shared.pods)});
   for (std::int64_t pods = 2; pods <= most; ++pods) {
     if (shared.of_each.empty() && shared.pods % pods != 0) continue;
-    std::vector<NodeSet> rows = usable(member, pods);
+    std::vector<NodeSet> rows = usable(member, pods, room_);
     if (rows != eligible.by_pool)
       eligible.of_several.emplace(static_cast<int>(pods * shared.gpus), std::move(rows));
   }
@@ -278,7 +311,7 @@ void Eligibility::add_several(const Pod& member, const TaskRequest& shared,
 
 EligibleNodesPtr Eligibility::find(const Pod& member, const TaskRequest* shared) const {
   auto eligible = std::make_shared<EligibleNodes>();
-  eligible->by_pool = usable(member, 1);
+  eligible->by_pool = usable(member, 1, room_);
   if (shared != nullptr) add_several(member, *shared, *eligible);
   if (!eligible->of_several.empty()) return eligible;
   for (PoolIndex p = 0; p < pools_.size(); ++p)
@@ -293,41 +326,40 @@ std::optional<TaskRequest> Eligibility::one_by_one(const QueueTask& task, const 
   if (place == nullptr) {
     const EligibleNodesPtr eligible = of(task);
     const bool may_start_so = may_start && even.length != LengthSource::kModel;
-    if (fits_evenly(*even.menu, eligible) &&
+    if (fits_evenly(all_gpus(), *even.menu, eligible.get()) &&
         !(may_start_so && has_room_one_by_one(task.request, *even.menu, eligible.get())))
       return std::nullopt;
   }
   TaskRequest request = task.request;
   request.of_each.assign(static_cast<std::size_t>(request.pods), request.gpus);
-  if (place == nullptr && !could_hold(task, request)) return std::nullopt;
   return request;
 }
 
-bool Eligibility::could_hold(const QueueTask& task, const TaskRequest& request) {
+bool Eligibility::could_hold(const QueueTask& task, const TaskRequest& request,
+                             const PlacementMenu& menu) {
   const EligibleNodesPtr eligible = left_to(task, &request);
-  if (eligible == nullptr) return true;
-  for (PoolIndex pool = 0; pool < pools_.size(); ++pool) {
-    const std::int64_t most = std::min(pools_[pool].pool.gpus_per_node / request.gpus,
-                                       most_on_node(request.spread).value_or(request.pods));
+  const FreeGpus& all = all_gpus();
+  const std::int64_t most = most_on_node(request.spread).value_or(request.pods);
+  return std::any_of(menu.all.begin(), menu.all.end(), [&](const Choice& choice) {
     std::int64_t pods = 0;
-    for (PoolNode node = 0; node < pools_[pool].nodes.size(); ++node)
-      for (std::int64_t there = 0; there < most; ++there) {
-        if (!eligible->contains(pool, node, static_cast<int>((there + 1) * request.gpus))) break;
+    for (PoolNode node = 0; node < all.nodes(choice.pool); ++node)
+      for (std::int64_t there = 1; there <= most; ++there) {
+        const std::int64_t gpus = there * request.gpus;
+        if (gpus > all.at(choice.pool, node)) break;
+        if (eligible && !eligible->contains(choice.pool, node, static_cast<int>(gpus))) break;
         ++pods;
       }
-    if (pods >= request.pods) return true;
-  }
-  return false;
+    return pods >= request.pods;
+  });
 }
 
 bool Eligibility::has_room_one_by_one(const TaskRequest& request, const PlacementMenu& even,
                                       const EligibleNodes* eligible) {
   const FreeGpus& free = free_now();
   std::set<PoolIndex> pools;
-  for (const Choice& choice : even.all) {
-    if (free.fits(choice.pool, choice.shape, eligible)) return false;
+  if (fits_evenly(free, even, eligible)) return false;
+  for (const Choice& choice : even.all)
     pools.insert(choice.pool);
-  }
   const std::int64_t most = most_on_node(request.spread).value_or(request.pods);
   return std::any_of(pools.begin(), pools.end(), [&](PoolIndex pool) {
     std::int64_t pods = 0;
@@ -339,6 +371,10 @@ bool Eligibility::has_room_one_by_one(const TaskRequest& request, const Placemen
     }
     return pods >= request.pods;
   });
+}
+
+const FreeGpus& Eligibility::all_gpus() {
+  return all_gpus_ ? *all_gpus_ : all_gpus_.emplace(gpus_by_pool(snapshot_, pools_));
 }
 
 const FreeGpus& Eligibility::free_now() {

@@ -21,6 +21,9 @@ std::string eligibility_key(const Pod& member);
 std::vector<std::vector<int>> free_by_pool(const std::vector<QueuePool>& pools,
                                            const RoomTable& room);
 
+// One of them waits, and names GPU types in order.
+bool any_prefers_types(const std::vector<QueueTask>& tasks);
+
 // By pool.
 std::vector<NodeSet> nodes_named(const ClusterSnapshot& snapshot,
                                  const std::vector<QueuePool>& pools,
@@ -29,11 +32,17 @@ std::vector<NodeSet> nodes_named(const ClusterSnapshot& snapshot,
 // Of one snapshot; computed once for all equal tasks. All references outlive it.
 class Eligibility {
  public:
-  // `now`: what is free now; `room`: by which nodes are judged, now or later. `refused`: null =
-  // none.
+  // `now`: what is free now; `later`: once GPU pods have ended, by which nodes are judged for those
+  // who `foresee`; null: nobody asks for it. `refused`: null = none.
   Eligibility(const ClusterSnapshot& snapshot, const std::vector<QueuePool>& pools,
-              const RoomTable& now, const RoomTable& room, const RefusedNodes* refused)
-      : snapshot_(snapshot), pools_(pools), now_(now), room_(room), refused_(refused) {}
+              const RoomTable& now, const RoomTable* later, bool foresee,
+              const RefusedNodes* refused)
+      : snapshot_(snapshot),
+        pools_(pools),
+        now_(now),
+        later_(later),
+        room_(foresee ? *later : now),
+        refused_(refused) {}
 
   // Null: every node.
   EligibleNodesPtr of(const QueueTask& task);
@@ -41,13 +50,19 @@ class Eligibility {
   std::shared_ptr<const MixedPods> mixed(const QueueTask& task);
   // What a task of equal pods asks for where they are planned one by one, like those that differ,
   // because no nodes that it may use take as many each: none could, or, where it `may_start`, none
-  // has room now and others have. Where it has a `place` (null: none): as it runs there. nullopt:
-  // they are not. `even`: its menu as it is; where that knows from a model what each shape takes,
-  // the task waits for one of them.
+  // has room now and others have. Whether they could hold it so, could_hold says. Where it has a
+  // `place` (null: none): as it runs there. nullopt: they are not. `even`: its menu as it is; where
+  // that knows from a model what each shape takes, the task waits for one of them.
   std::optional<TaskRequest> one_by_one(const QueueTask& task, const TaskMenu& even,
                                         const PlanNote* place, bool may_start);
+  // Its pods, one by one, were the GPUs of the nodes free. `menu`: of this request.
+  bool could_hold(const QueueTask& task, const TaskRequest& request, const PlacementMenu& menu);
   // What all of them may use.
   EligibleNodesPtr of_all(const MixedPods& mixed) const;
+  // GPU types, as pools, without those of which no nodes could ever take it: it does not wait for
+  // these.
+  std::vector<PoolIndex> usable_of(std::vector<PoolIndex> preference, const QueueTask& task,
+                                   const PlanTask& planned);
   // Those that were set aside for tasks of which nothing is known (profiling.h); null: none were.
   const EligibleNodesPtr& profilers();
 
@@ -68,23 +83,25 @@ class Eligibility {
   EligibleNodesPtr find(const Pod& member, const TaskRequest* shared) const;
   // Without the nodes that are left out for the task.
   EligibleNodesPtr left_to(const QueueTask& task, const TaskRequest* shared);
-  // Its pods, were the GPUs of the nodes free.
-  bool could_hold(const QueueTask& task, const TaskRequest& request);
   // Now there is room for its pods, and not for as many on each node.
   bool has_room_one_by_one(const TaskRequest& request, const PlacementMenu& even,
                            const EligibleNodes* eligible);
   const FreeGpus& free_now();
+  const FreeGpus& all_gpus();
   // Where several pods of the request share a node.
   void add_several(const Pod& member, const TaskRequest& shared, EligibleNodes& eligible) const;
-  std::vector<NodeSet> usable(const Pod& member, std::int64_t pods) const;
+  std::vector<NodeSet> usable(const Pod& member, std::int64_t pods, const RoomTable& room) const;
 
   const ClusterSnapshot& snapshot_;
   const std::vector<QueuePool>& pools_;
   const RoomTable& now_;
+  const RoomTable* later_;
   const RoomTable& room_;
   const RefusedNodes* refused_;
   std::optional<FreeGpus> free_now_;  // made when first needed
+  std::optional<FreeGpus> all_gpus_;  // likewise
   std::map<std::string, EligibleNodesPtr> known_;
+  std::map<std::string, EligibleNodes> known_later_;  // of a pod by itself
   EligibleNodesPtr profilers_;
 };
 

@@ -75,7 +75,10 @@ bool runs_whole(const QueueTask& task) {
 std::vector<PodPtr> Queue::bound_pods(const std::vector<TaskIndex>& tasks) const {
   std::vector<PodPtr> pods;
   for (const TaskIndex task : tasks)
-    pods.insert(pods.end(), tasks_[task].bound.begin(), tasks_[task].bound.end());
+    if (task >= tasks_.size())
+      pods.push_back(others_[task - tasks_.size()]);
+    else
+      pods.insert(pods.end(), tasks_[task].bound.begin(), tasks_[task].bound.end());
   return pods;
 }
 
@@ -140,6 +143,7 @@ class QueueMaker {
     find_runs();
     lay_out_gpus();
     start_runs();
+    if (options_.foresee) wait_for_the_rest(snapshot_, room_, options_.now_wall_s, queue_);
     return std::move(queue_);
   }
 
@@ -179,9 +183,10 @@ class QueueMaker {
 
   void describe_tasks() {
     std::optional<RoomTable> later;
-    if (options_.foresee) later.emplace(later_room());
-    Eligibility eligibility(snapshot_, queue_.pools_, room_, later ? *later : room_,
-                            options_.refused);
+    if (options_.foresee || any_prefers_types(queue_.tasks_))
+      later.emplace(once_gpu_pods_end(snapshot_, room_));
+    Eligibility eligibility(snapshot_, queue_.pools_, room_, later ? &*later : nullptr,
+                            options_.foresee, options_.refused);
     std::vector<PlanTask> tasks;
     tasks.reserve(queue_.tasks_.size() + other_runs_.size());
     const std::vector<std::int64_t> keys = keys_of_equals(queue_.tasks_);
@@ -225,12 +230,12 @@ class QueueMaker {
       described.menu = has_place(task) ? menu.menu : within_quotas(task, menu.menu);
       if (const double startup_s = startup_of(*described.menu); startup_s > 0)
         described.restart_s = startup_s;
-      described.preference = menu.preference;
       described.fallback_after_s = rules_of(task).fallback_after_s;
       described.mixed = eligibility.mixed(task);
       if (!task.plan)
         described.eligible =
             described.mixed ? eligibility.of_all(*described.mixed) : eligibility.of(task);
+      described.preference = eligibility.usable_of(menu.preference, task, described);
       if (!task.plan && eligibility.profilers() &&
           is_unknown_task(snapshot_, options_, *task.intent, task.job.get()))
         described.preferred = eligibility.profilers();
@@ -254,7 +259,9 @@ class QueueMaker {
     auto one_by_one = eligibility.one_by_one(task, even, place, may_start);
     if (!one_by_one) return even;
     const TaskMenu& uneven = menus_.of(*task.intent, *one_by_one);
-    if (uneven.menu->empty()) return even;
+    if (uneven.menu->empty() ||
+        (place == nullptr && !eligibility.could_hold(task, *one_by_one, *uneven.menu)))
+      return even;
     task.request = *std::move(one_by_one);
     return uneven;
   }
@@ -299,15 +306,6 @@ class QueueMaker {
     if (!options_.foresee_always && std::none_of(queue_.tasks_.begin(), queue_.tasks_.end(), waits))
       return;
     other_runs_ = find_other_runs(snapshot_, queue_.pools_, room_.ending(), options_);
-  }
-
-  // The CPU and memory that are free once the GPU pods of a node have ended.
-  RoomTable later_room() const {
-    RoomTable room = room_;
-    for (NodeIndex node = 0; node < snapshot_.nodes.size(); ++node)
-      for (const PodPtr& pod : snapshot_.node(node).pods)
-        if (pod->requests.wants_gpus() && !pod->terminal()) room.give_back(node, pod->requests);
-    return room;
   }
 
   PlanTask described_run(const OtherRun& run, std::int64_t id) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "slackline/core/cluster/queue.h"
+#include "slackline/core/cluster/room.h"
 
 namespace slackline::core {
 
@@ -42,6 +43,11 @@ bool replaces_no_pods(const Job& job, double now_wall_s);
 // A pod whose Job has more pods to run after it is due as much earlier.
 void make_time_for_later_pods(const ClusterSnapshot& snapshot, const TaskMenu& menu,
                               QueueTask& task);
+
+// Forecasts start nobody who finds GPUs that are free `now`, but not the rest of what it asks for
+// beside them, before others leave it.
+void wait_for_the_rest(const ClusterSnapshot& snapshot, const RoomTable& now, double now_s,
+                       Queue& queue);
 
 // Tasks that wait and name no GPU types get those of their queue.
 void prefer_types_of_queues(std::vector<QueueTask>& tasks, const QueueRulebook& queues);

@@ -18,6 +18,13 @@ RoomTable::RoomTable(const ClusterSnapshot& snapshot, double now_steady_s, doubl
   }
 }
 
+RoomTable once_gpu_pods_end(const ClusterSnapshot& snapshot, RoomTable room) {
+  for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node)
+    for (const PodPtr& pod : snapshot.node(node).pods)
+      if (pod->requests.wants_gpus() && !pod->terminal()) room.give_back(node, pod->requests);
+  return room;
+}
+
 Room RoomTable::without(const HoldIdentity& self, const std::unordered_set<Uid>& pods,
                         const std::set<NodeIndex>& nodes) const {
   const auto is_ours = [&](const Hold& hold) {

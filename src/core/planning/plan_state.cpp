@@ -176,6 +176,11 @@ void PlanState::withhold(PoolIndex pool, const std::vector<PoolNode>& nodes) {
     free_.take(pool, {node}, std::max(0, free_.at(pool, node)));
 }
 
+bool PlanState::holds_out(TaskIndex task, double now_s) const {
+  const PlanTask& planned = (*tasks_)[task];
+  return planned.preference.size() > 1 && now_s < planned.submit_s + planned.fallback_after_s;
+}
+
 double PlanState::fallback_at_s(TaskIndex task, PoolIndex pool) const {
   const PlanTask& planned = (*tasks_)[task];
   const auto own = std::find(planned.preference.begin(), planned.preference.end(), pool);

@@ -31,7 +31,8 @@ class Player {
 
   int play(const std::vector<TaskIndex>& arrivals, const PlayOptions& options) {
     for (const TaskIndex task : arrivals)
-      push(state_.tasks()[task].submit_s, EntryKind::kArrival, task);
+      push(std::max(state_.tasks()[task].submit_s, state_.progress(task).not_before_s),
+           EntryKind::kArrival, task);
     for (const TaskIndex task : state_.running())
       push_finish(task, state_.progress(task).run);
     if (options.plan_at_s) push(*options.plan_at_s, EntryKind::kWake);

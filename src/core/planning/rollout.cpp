@@ -222,11 +222,17 @@ std::vector<int> Futures::numbers(const PlanState& state) const {
 template <class Visit>
 bool Futures::each(const PlanState& state, const Policy& policy, const Visit& visit) const {
   PlanState planned = state;
+  std::vector<TaskIndex> arrivals = arrivals_;
+  for (const TaskIndex task : state.waiting())
+    if (state.progress(task).not_before_s > now_s_) {
+      planned.withdraw(task);
+      arrivals.push_back(task);
+    }
   planned.set_next_wake(-1);
   const Plan now = plan(planned, now_s_, policy);
   planned.set_next_wake(now.next_wake_s.value_or(-1));
   for (const int number : numbers(state)) {
-    Scenario scenario(now_s_, number, state.error().rms(), options_, arrivals_);
+    Scenario scenario(now_s_, number, state.error().rms(), options_, arrivals);
     if (arrivals_.empty()) {
       visit(scenario, planned, now);
     } else if (const auto kept = kept_.find(number); kept != kept_.end()) {

@@ -1,5 +1,7 @@
 // What `slackline queue` and `slackline why` tell of runs that do not go as planned: whose
 // container cannot start, whose node is cordoned, whose node has lost a GPU.
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "control/answers/answer_query.h"
@@ -189,6 +191,108 @@ TEST_F(RunningRowsTest, AnEndThatGivesBackALostGpuHelpsNobody) {
       why(test::ClusterBuilder(cluster).with(a_node("n1").of("", 3)).build(), "waits");
   ASSERT_FALSE(told.blockers.empty());
   EXPECT_EQ(told.blockers[0].relief.back().task, "default/runs");
+}
+
+// Three GPUs are free beside it, and too little memory.
+TEST_F(RunningRowsTest, WhoFindsGpusButNoMemoryBesideThemStartsWhenTheRunLeavesIt) {
+  auto large = a_job("runs").gpus(1).managed().planned({"n1"}, "plan-1", kLength_s);
+  large.intent().expected_duration_s = kLength_s;
+  const auto pod = a_pod("runs-0").of_job("runs").gpus(1).memory(200 * test::kGiB);
+  const auto cluster = a_cluster()
+                           .with(a_node("n1"))
+                           .with(large.created(start_s()).started(start_s()))
+                           .with(test::PodBuilder(pod).managed().on("n1").started(start_s()));
+  const auto asks = [&](const std::string& memory) {
+    ContainerAmounts amounts;
+    amounts.memory_request = memory;
+    return test::ClusterBuilder(cluster).with(waits(1).amounts(amounts)).build();
+  };
+  EXPECT_EQ(row(asks("50Gi"), "waits").start_s, clock_.wall_s());
+  const ClusterSnapshot snapshot = asks("100Gi");
+  EXPECT_NEAR(row(snapshot, "waits").start_s.value_or(0), start_s() + kLength_s, 1);
+  const ExplainView told = why(snapshot, "waits");
+  ASSERT_FALSE(told.blockers.empty());
+  EXPECT_EQ(told.blockers[0].what, "CPU, memory or another resource beside free GPUs");
+  EXPECT_EQ(told.blockers[0].detail, "n1 has 56Gi memory free, and a pod asks for 100Gi");
+}
+
+TEST_F(RunningRowsTest, WhatItsTimeLimitEndsBeforeItIsDoneHasNoChance) {
+  auto task = waits(1);
+  task.intent().deadline_s = clock_.wall_s() + kLength_s;
+  const auto chance = [&](std::int64_t limit_s) {
+    return row(a_cluster().with(a_node("n1")).with(task.limited(limit_s)).build(), "waits").chance;
+  };
+  EXPECT_EQ(chance(900), 1);
+  EXPECT_EQ(chance(300), 0);
+}
+
+// A stopped run of which a pod has half a minute left.
+TEST_F(RunningRowsTest, WhoWasReleasedToWaitForAStopStartsWhenItsPodsHaveEnded) {
+  const double now_s = clock_.wall_s();
+  auto cluster = a_cluster().with(a_node("n1")).with(a_run().started(now_s));
+  cluster.with(a_job("stops").gpus(4).waiting().stopped(1, now_s - 5));
+  cluster.with(a_pod("stops-0").of_job("stops").gpus(4).managed().on("n1").gone_by(now_s + 30));
+  cluster.with(a_pod("runs-0").of_job("runs").gpus(4).managed().nominated("n1"));
+  ClusterSnapshot snapshot = cluster.build();
+  Job stopped = *snapshot.find_job("default", "stops");
+  PreemptionNote note = *stopped.preemptions;
+  note.nodes = {NodeName("n1")};
+  stopped.preemptions = std::make_shared<const PreemptionNote>(std::move(note));
+  snapshot.jobs.back() = std::make_shared<const Job>(std::move(stopped));
+  const QueueRow starting = row(snapshot, "runs");
+  EXPECT_EQ(starting.state, TaskState::kStarting);
+  EXPECT_EQ(starting.reason, reason::kWaitingForPreempted);
+  EXPECT_NEAR(starting.start_s.value_or(0), now_s + 30, 1);
+  EXPECT_NEAR(starting.finish_s.value_or(0), now_s + 30 + kLength_s, 1);
+  const ExplainView told = why(snapshot, "runs");
+  ASSERT_EQ(told.blockers.size(), 1U);
+  EXPECT_EQ(told.blockers[0].reason, reason::kWaitingForPreempted);
+}
+
+TEST_F(RunningRowsTest, AGangThatNodesOfTwoSizesHoldWaitsForThem) {
+  auto cluster = a_cluster().with(a_run()).with(its_pod());
+  for (const auto& [node, gpus] : {std::pair("n1", 4), {"n2", 4}, {"n3", 8}, {"n4", 8}})
+    cluster.with(a_node(node).of("A100", gpus));
+  auto gang = a_job("waits").of(6).gang().gpus(4).waiting().created(clock_.wall_s());
+  gang.intent().expected_duration_s = 600;
+  const QueueRow waits = row(test::ClusterBuilder(cluster).with(gang).build(), "waits");
+  EXPECT_FALSE(waits.blocked) << waits.reason;
+  EXPECT_EQ(waits.shape, (Placement{6, 4}));
+  EXPECT_NEAR(waits.start_s.value_or(0), start_s() + kLength_s, kLength_s / 2);
+  auto hungry = gang;  // a node of four has CPUs for one of them, if any
+  hungry.cpus(33).gpus(2).of(10);
+  const ClusterSnapshot never = test::ClusterBuilder(cluster).with(hungry).build();
+  EXPECT_TRUE(row(never, "waits").blocked);
+  const ExplainView told = why(never, "waits");
+  ASSERT_FALSE(told.blockers.empty());
+  EXPECT_NE(told.blockers[0].detail.find(" cpu and "), std::string::npos)
+      << told.blockers[0].detail;
+}
+
+// Of the types that it names in order, one is busy, or could never take it.
+TEST_F(RunningRowsTest, ATypeThatIsBusyIsWaitedForAndOneThatCouldNotTakeItIsNot) {
+  auto task = waits(1);
+  task.intent().gpu_types = {GpuType("T4"), GpuType("A100")};
+  const auto both = a_cluster().with(a_node("a1").of("A100", 4));
+  const auto busy = test::ClusterBuilder(both)
+                        .with(a_node("n1").of("T4", 4))
+                        .with(a_run())
+                        .with(its_pod())
+                        .with(task)
+                        .build();
+  EXPECT_GE(row(busy, "waits").start_s.value_or(0), clock_.wall_s() + 1700);
+  const ExplainView told = why(busy, "waits");
+  ASSERT_FALSE(told.blockers.empty());
+  EXPECT_EQ(told.blockers[0].what, "T4 GPUs on one node");
+  EXPECT_EQ(told.blockers[0].detail.find("A100 has room, and is open to it from "), 0U)
+      << told.blockers[0].detail;
+  const bool offered =
+      std::any_of(told.changes.begin(), told.changes.end(),
+                  [](const ChangeView& change) { return change.what == "gpu-types: A100"; });
+  EXPECT_TRUE(offered);
+  const auto small = test::ClusterBuilder(both).with(a_node("n1").of("T4", 4).cpus(6));
+  EXPECT_EQ(row(test::ClusterBuilder(small).with(task.cpus(20)).build(), "waits").start_s,
+            clock_.wall_s());
 }
 
 TEST_F(RunningRowsTest, AGangThatNeedsMoreNodesThanAreLargeEnoughNeverStarts) {

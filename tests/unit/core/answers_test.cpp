@@ -127,6 +127,24 @@ TEST_F(AnswersTest, AllBlockersAreToldTheWorstFirst) {
   EXPECT_GT(*gpus.p90_s, *gpus.p50_s);
 }
 
+// Only a stop lets it start before those end whom it would wait for.
+TEST_F(AnswersTest, WhoStartsBeforeTheEndsThatHelpIsToldOfAStop) {
+  auto cluster = a_cluster();
+  cluster.with(a_node("n1"));
+  const auto alone =
+      about("waits", test::ClusterBuilder(cluster).with(stated("waits", 10).gpus(4).waiting()));
+  const Forecast at_once = *alone->question.forecast(alone->question.task);
+  add_running(cluster, stated("long", 60), "long", 4, "n1", "", kAsked_s - 600);
+  const auto asked = about("waits", cluster.with(stated("waits", 10).gpus(4).waiting()));
+  EXPECT_EQ(explain(asked->question, reason::kWaitsItsTurn).front().detail, "");
+  const auto known = asked->question.forecast;
+  asked->question.forecast = [&](TaskIndex task) {
+    return task == asked->question.task ? &at_once : known(task);
+  };
+  EXPECT_EQ(explain(asked->question, reason::kWaitsItsTurn).front().detail,
+            "it is predicted to start before that: a running task is to be stopped for it");
+}
+
 TEST_F(AnswersTest, WhoFitsAndYieldsIsToldToWhom) {
   auto cluster = a_cluster();
   cluster.with(a_node("n1").of("H100", 8)).with(a_node("n2").of("H100", 8));

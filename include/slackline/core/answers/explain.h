@@ -79,6 +79,9 @@ NodeGroup group_of(const ExplainQuestion& question, NodeIndex node);
 // Why the whole task finds no room now; nullopt: there is room. O(nodes + runs log runs).
 std::optional<Blocker> lacking_gpus(const ExplainQuestion& question);
 
+// What is short beside free GPUs, where that keeps it; nullopt: nothing.
+std::optional<Blocker> lacking_rest(const ExplainQuestion& question);
+
 // Whether its nodes could take all of its pods if nothing ran on them; of those that a plan may
 // use. O(nodes x placements).
 bool could_ever_fit(const ClusterSnapshot& snapshot, const Queue& queue, TaskIndex task);

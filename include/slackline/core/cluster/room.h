@@ -61,6 +61,9 @@ class Room {
   std::map<NodeIndex, Resources> change_;
 };
 
+// What is free on every node once its GPU pods have ended.
+RoomTable once_gpu_pods_end(const ClusterSnapshot& snapshot, RoomTable room);
+
 // What as many such members ask for besides the GPUs that pools know: GPUs of another resource are
 // among it.
 Resources besides_gpus(const Pod& member, std::int64_t pods = 1);

@@ -144,6 +144,7 @@ struct TaskProgress {
   double left = 1;    // share of the work still to do
   double over_s = 0;  // extra start-up of the next run
   std::optional<double> first_start_s;
+  double not_before_s = 0;  // while it waits: forecasts do not start it earlier
   double finished_s = 0;
   Run run;  // while kRunning
 };
@@ -158,6 +159,8 @@ class PlanState {
 
   // A task with an empty menu arrives, but never waits: it cannot be served.
   void arrive(TaskIndex task);
+  // GPUs aside, a task that waits finds no room before then.
+  void hold_back(TaskIndex task, double until_s) { progress_[task].not_before_s = until_s; }
   // A task that waits is in the future again: as if it had never come.
   void withdraw(TaskIndex task);
   // The run that a start now begins; nodes as given, else by FreeGpus::find, which must succeed.
@@ -245,6 +248,11 @@ class PlanState {
   // Share of the work that stays if the run is stopped now and the whole task takes work_s there.
   // When the pool opens to the task (PlanTask::preference); in the past: it is open.
   double fallback_at_s(TaskIndex task, PoolIndex pool) const;
+  // It waits for a GPU type that it names before others.
+  bool holds_out(TaskIndex task, double now_s) const;
+  bool open(TaskIndex task, PoolIndex pool, double now_s) const {
+    return !holds_out(task, now_s) || fallback_at_s(task, pool) <= now_s;
+  }
   double left_if_stopped(TaskIndex task, double work_s, double now_s) const;
   // TaskProgress::left after stop(), never 0.
   double left_after_stop(TaskIndex task, double now_s) const;

@@ -16,12 +16,11 @@ bool Planning::fits(TaskIndex task, const Choice& choice) const {
 }
 
 bool Planning::open(TaskIndex task, PoolIndex pool) const {
-  return !holds_out(task) || state_.fallback_at_s(task, pool) <= now_s_;
+  return state_.open(task, pool, now_s_);
 }
 
 bool Planning::holds_out(TaskIndex task) const {
-  const PlanTask& planned = state_.tasks()[task];
-  return planned.preference.size() > 1 && now_s_ < planned.submit_s + planned.fallback_after_s;
+  return state_.holds_out(task, now_s_);
 }
 
 RoomGain Planning::gain_of(TaskIndex task, const Choice& choice, double ended_s) const {
