@@ -136,10 +136,12 @@ Blocker blocker_of(const ExplainQuestion& question, const Choice& choice,
   blocker.need = choice.gpus;
   blocker.have = room.gpus();
   std::int64_t have = room.gpus();
+  std::int64_t overdue = 0;
   double p90_s = question.now_s;
   for (const Ending& ending : endings(question, room)) {
     if (have >= choice.gpus || blocker.relief.size() >= kMostReliefs) break;
     room.leave(ending.run);
+    overdue += queue.state().progress(ending.run).run.predicted_end_s < question.now_s ? 1 : 0;
     p90_s = std::max(p90_s, ending.p90_s);
     blocker.relief.push_back({queue.key_of_run(ending.run),
                               queue.state().running_choice(ending.run).gpus, ending.p50_s,
@@ -149,6 +151,10 @@ Blocker blocker_of(const ExplainQuestion& question, const Choice& choice,
     blocker.p50_s = ending.p50_s;
     blocker.p90_s = p90_s;
   }
+  if (overdue > 0)
+    blocker.detail = format("{} longer than predicted: this time moves with {}",
+                            overdue == 1 ? "a run takes" : format("{} runs take", overdue),
+                            overdue == 1 ? "it" : "them");
   return blocker;
 }
 
@@ -169,10 +175,11 @@ std::string short_on(const NodeState& node, const Resources& asked) {
 }
 
 constexpr std::string_view kByAStop =
-    "it is predicted to start before that: a running task is to be stopped for it";
+    "it is predicted to start before that: one of these runs may end earlier, or be stopped for it";
 
 // Well before the ends that it would wait for.
 bool starts_before(const ExplainQuestion& question, const Blocker& blocker) {
+  if (question.policy == nullptr || !question.policy->preempts()) return false;
   const Forecast* forecast = question.forecast ? question.forecast(question.task) : nullptr;
   if (forecast == nullptr || !blocker.p50_s || !std::isfinite(forecast->start_s.p50()))
     return false;
@@ -206,7 +213,8 @@ std::optional<Blocker> lacking_on_kept(const ExplainQuestion& question) {
     Blocker blocker = blocker_of(question, choice, kept);
     if (*blocker.have >= *blocker.need) return std::nullopt;
     blocker.reason = reason::kWaitsForRoom;
-    blocker.detail = kept_text(question.kept);
+    blocker.detail =
+        kept_text(question.kept) + (blocker.detail.empty() ? "" : "; " + blocker.detail);
     return blocker;
   }
   return std::nullopt;
@@ -262,8 +270,10 @@ std::optional<Blocker> lacking_gpus(const ExplainQuestion& question) {
     if (!least || (blocker.p50_s && (!least->p50_s || *blocker.p50_s < *least->p50_s)))
       least = std::move(blocker);
   }
-  if (least)
-    least->detail = not_yet.empty() && starts_before(question, *least) ? kByAStop : not_yet;
+  if (least && !not_yet.empty())
+    least->detail = not_yet;
+  else if (least && starts_before(question, *least))
+    least->detail = kByAStop;
   return least;
 }
 

@@ -136,13 +136,16 @@ TEST_F(AnswersTest, WhoStartsBeforeTheEndsThatHelpIsToldOfAStop) {
   const Forecast at_once = *alone->question.forecast(alone->question.task);
   add_running(cluster, stated("long", 60), "long", 4, "n1", "", kAsked_s - 600);
   const auto asked = about("waits", cluster.with(stated("waits", 10).gpus(4).waiting()));
-  EXPECT_EQ(explain(asked->question, reason::kWaitsItsTurn).front().detail, "");
   const auto known = asked->question.forecast;
   asked->question.forecast = [&](TaskIndex task) {
     return task == asked->question.task ? &at_once : known(task);
   };
-  EXPECT_EQ(explain(asked->question, reason::kWaitsItsTurn).front().detail,
-            "it is predicted to start before that: a running task is to be stopped for it");
+  EXPECT_EQ(explain(asked->question, reason::kWaitsItsTurn).front().detail, "");
+  asked->question.policy = &policy_;
+  EXPECT_EQ(
+      explain(asked->question, reason::kWaitsItsTurn).front().detail,
+      "it is predicted to start before that: one of these runs may end earlier, or be stopped "
+      "for it");
 }
 
 TEST_F(AnswersTest, WhoFitsAndYieldsIsToldToWhom) {
@@ -181,6 +184,14 @@ TEST_F(AnswersTest, WhoseEndsItWaitsForOnTheNodesThatAreKeptForItIsTold) {
     ends.push_back(relief.task.name);
   EXPECT_EQ(ends, (std::vector<std::string>{"short", "long"})) << "n3 is nothing to it";
   EXPECT_NEAR(*blockers.front().p50_s, kAsked_s + 3000, 60);
+  add_running(cluster, stated("overdue", 5), "overdue", 4, "n4", "", kAsked_s - 600);
+  const auto later = about("gang", cluster.with(a_node("n4")));
+  const std::vector<NodeName> moved = {NodeName("n4"), NodeName("n2")};
+  later->question.kept = moved;
+  const auto late = explain(later->question, reason::kWaitsForRoom);
+  ASSERT_FALSE(late.empty());
+  EXPECT_EQ(late.front().detail,
+            "kept for it: n4, n2; a run takes longer than predicted: this time moves with it");
 }
 
 TEST_F(AnswersTest, EveryNodeIsCountedOnceByWhatKeepsTheTaskOff) {
