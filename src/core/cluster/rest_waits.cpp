@@ -7,6 +7,7 @@
 #include "eligibility.h"
 #include "queue_tasks.h"
 #include "slackline/base/duration.h"
+#include "slackline/base/text.h"
 #include "slackline/core/cluster/room.h"
 #include "slackline/core/planning/mixed_pods.h"
 
@@ -31,16 +32,20 @@ class RestWaits {
     const QueueTask& task = queue_.task(index);
     const PlanTask& planned = state_.tasks()[index];
     if (planned.mixed || all_of(task)) return std::nullopt;
-    const auto [at, first] = known_.try_emplace(
-        std::tuple(planned.eligible.get(), planned.menu.get(), eligibility_key(*task.member)));
+    const auto [at, first] = known_.try_emplace(std::tuple(
+        planned.eligible.get(), planned.menu.get(), key_of(task), state_.holds_out(index, now_s_)));
     if (first) at->second = find(index);
     return at->second;
   }
 
  private:
-  // Every node has what a pod of it needs beside GPUs now.
+  static std::string key_of(const QueueTask& task) {
+    return format("{}x{}", task.request.pods, eligibility_key(*task.member));
+  }
+
+  // Every node has what its pods need together beside GPUs now.
   bool all_of(const QueueTask& task) {
-    const auto [at, first] = fits_all_.try_emplace(eligibility_key(*task.member), true);
+    const auto [at, first] = fits_all_.try_emplace(key_of(task), true);
     if (!first) return at->second;
     const Resources rest = besides_gpus(*task.member, task.request.pods);
     const auto fits = [&](NodeIndex node) { return snapshot_.fits(rest, now_.free(node)); };
@@ -121,7 +126,7 @@ class RestWaits {
   const Queue& queue_;
   const PlanState& state_;
   const double now_s_;
-  std::map<std::tuple<const EligibleNodes*, const PlacementMenu*, std::string>,
+  std::map<std::tuple<const EligibleNodes*, const PlacementMenu*, std::string, bool>,
            std::optional<double>>
       known_;
   std::map<std::string, bool> fits_all_;
