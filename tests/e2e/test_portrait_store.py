@@ -19,9 +19,10 @@ def of_image(image, job):
 
 
 def decisions(daemon):
-    """Of its journal, without the numbers that each replica gives them itself."""
+    """Of its journal, without the numbers that each replica gives them itself, and where the pod was bound: that may be
+    seen between two answers."""
     rows = json.loads(daemon.get("/v1/decisions?limit=1000")[1])["items"]
-    return {json.dumps({**row, "id": 0}) for row in rows}
+    return {json.dumps({**row, "id": 0, "outcome": None}) for row in rows}
 
 
 class PortraitStoreTest(ActiveCase):
@@ -118,7 +119,9 @@ class PortraitStoreTest(ActiveCase):
             of_image("debian:13", waiting_job("unheard-of", gpus=2)),
         ])  # fmt: skip
         queue = lambda: {row["name"]: row for row in json.loads(self.daemon.get("/v1/queue")[1])["items"]}  # noqa: E731
-        self.cluster.wait(lambda: "predictedFinish" in queue().get("nightly-next", {}), 30, "a forecast")
+        waiting = ["nightly-next", "same-image", "newer-image", "unheard-of"]
+        self.cluster.wait(lambda: set(waiting) <= set(queue()), 30, "all to wait")
+        self.cluster.wait(lambda: "predictedFinish" in queue().get("newer-image", {}), 30, "a forecast")
         rows = queue()
         self.assertEqual(rows["nightly-next"]["lengthSource"], "history")
         self.assertEqual(rows["same-image"]["lengthSource"], "history", "as much was asked for by others")
@@ -130,7 +133,6 @@ class PortraitStoreTest(ActiveCase):
         self.assertIn("by what the family's own runs took", json.dumps(table))
         table = json.loads(self.daemon.get("/v1/tasks/default/newer-image/placements")[1])
         self.assertIn("a guess, by what the most similar runs", json.dumps(table))
-        waiting = ["nightly-next", "same-image", "newer-image", "unheard-of"]
         self.cluster.kubectl("delete", "job", "long", *waiting, "--wait=false")
 
     def _portraits(self, rest=""):
