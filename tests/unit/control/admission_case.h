@@ -9,9 +9,12 @@
 #include <gmock/gmock.h>
 
 #include "control/serve/admission.h"
+#include "slackline/core/portrait/family.h"
+#include "slackline/core/portrait/learn.h"
 #include "slackline/core/throughput/predictor.h"
 #include "support/admission_bodies.h"
 #include "support/cluster_builder.h"
+#include "support/portrait_runs.h"
 #include "support/profiles.h"
 #include "wire/admission/admission_codec.h"
 
@@ -47,6 +50,23 @@ inline ReviewText update(const std::string& before, const std::string& after) {
   text.operation = "UPDATE";
   text.old_object = test::job_text(old);
   return text;
+}
+
+// So many runs of the family `nightly` in team-a: an hour on two K80, each.
+inline std::shared_ptr<const core::PortraitBook> nights(int runs) {
+  Portrait portrait;
+  portrait.identity.department = "team-a";
+  portrait.identity.family = "nightly";
+  for (int night = 1; night <= runs; ++night) {
+    PortraitRun run = test::a_run(night, {.gpu = 0.3, .gpu_memory = 0.2});
+    run.gpu_type = GpuType("K80");
+    run.shape = run.asked = {1, 2};
+    core::add_run(portrait, run);
+  }
+  core::PortraitBook book;
+  book.portraits[core::portrait_key(portrait.identity)] =
+      std::make_shared<const Portrait>(portrait);
+  return std::make_shared<const core::PortraitBook>(book);
 }
 
 class AdmissionTest : public ::testing::Test {

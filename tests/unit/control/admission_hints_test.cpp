@@ -1,9 +1,6 @@
 // What the webhook says to who creates a Job that will not do what its author expects, and the
 // deadline that a class gives by what people state.
 #include "admission_case.h"
-#include "slackline/core/portrait/family.h"
-#include "slackline/core/portrait/learn.h"
-#include "support/portrait_runs.h"
 
 namespace slackline::control {
 namespace {
@@ -44,25 +41,8 @@ TEST_F(AdmissionTest, WithoutAModelAClassThatIsNamedGivesTheDeadlineByTheStatedD
       << "what is stated is of one pod";
 }
 
-// Of an hour on two K80.
-std::shared_ptr<const core::PortraitBook> three_hours_of_nightly() {
-  Portrait portrait;
-  portrait.identity.department = "team-a";
-  portrait.identity.family = "nightly";
-  for (int night = 1; night <= 3; ++night) {
-    PortraitRun run = test::a_run(night, {.gpu = 0.3, .gpu_memory = 0.2});
-    run.gpu_type = GpuType("K80");
-    run.shape = run.asked = {1, 2};
-    core::add_run(portrait, run);
-  }
-  core::PortraitBook book;
-  book.portraits[core::portrait_key(portrait.identity)] =
-      std::make_shared<const Portrait>(portrait);
-  return std::make_shared<const core::PortraitBook>(book);
-}
-
 TEST_F(AdmissionTest, WhatPeopleStateWinsOverThePastForAClassToo) {
-  facts.portraits = three_hours_of_nightly();
+  facts.portraits = nights(3);
   const std::string nightly =
       R"("slackline.dev/family":"nightly","slackline.dev/qos-class":"normal")";
   EXPECT_THAT(mutate(job(nightly)).changes.annotations,

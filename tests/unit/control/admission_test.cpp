@@ -1,7 +1,4 @@
 #include "admission_case.h"
-#include "slackline/core/portrait/family.h"
-#include "slackline/core/portrait/learn.h"
-#include "support/portrait_runs.h"
 
 namespace slackline::control {
 namespace {
@@ -646,23 +643,6 @@ TEST_F(AdmissionTest, APodGetsTheBandOfThePlanOfItsJob) {
   EXPECT_EQ(band_of(text), "") << "only a controller copies a template";
   admission->bands.erase("private-5");
   EXPECT_EQ(band_of(pod_of_train("")), "") << "the API server would refuse the pod";
-}
-
-// An hour on two K80, each.
-std::shared_ptr<const core::PortraitBook> nights(int runs) {
-  Portrait portrait;
-  portrait.identity.department = "team-a";
-  portrait.identity.family = "nightly";
-  for (int night = 1; night <= runs; ++night) {
-    PortraitRun run = test::a_run(night, {.gpu = 0.3, .gpu_memory = 0.2});
-    run.gpu_type = GpuType("K80");
-    run.shape = run.asked = {1, 2};
-    core::add_run(portrait, run);
-  }
-  core::PortraitBook book;
-  book.portraits[core::portrait_key(portrait.identity)] =
-      std::make_shared<const Portrait>(portrait);
-  return std::make_shared<const core::PortraitBook>(book);
 }
 
 TEST_F(AdmissionTest, WithoutAModelAClassThatIsNamedGivesTheDeadlineByTheFamilysPast) {
