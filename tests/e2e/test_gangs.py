@@ -1,39 +1,74 @@
-"""What controllers make together starts together, or not at all: on a real cluster. The test makes pods
-as those controllers do; their objects are of small definitions of the same kinds."""
+"""What controllers make together starts together, or not at all: on a real cluster. The kinds are the projects' own
+definitions (scripts/fetch-crds); the test makes pods as their controllers do."""
 
 import json
+import re
 import time
 import unittest
+from typing import NamedTuple
 
+from support.controlplane import ROOT
 from support.objects import DURATION, TEAM, gpu_job, gpu_pod, name_of, node_of, phase_of
 from support.queued_case import QueuedCase
 
 GATE = "slackline.dev/queue"
+CRDS = ROOT / ".cache" / "crds" / "files"
+GUIDE = ROOT / "docs" / "GANGS.md"
 
 
-def kind(group, version, plural, name):
-    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{plural}.{group}"},
-        "spec": {
-            "group": group,
-            "scope": "Namespaced",
-            "names": {"plural": plural, "singular": name.lower(), "kind": name},
-            "versions": [
-                {"name": version, "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
-            ],
-        },
-    }  # fmt: skip
+class Kind(NamedTuple):
+    group: str
+    version: str
+    plural: str
+
+    @property
+    def resource(self):
+        return f"{self.plural}.{self.group}"
 
 
 KINDS = {
-    "PyTorchJob": kind("kubeflow.org", "v1", "pytorchjobs", "PyTorchJob"),
-    "JobSet": kind("jobset.x-k8s.io", "v1alpha2", "jobsets", "JobSet"),
-    "MPIJob": kind("kubeflow.org", "v2beta1", "mpijobs", "MPIJob"),
-    "RayCluster": kind("ray.io", "v1", "rayclusters", "RayCluster"),
+    "PyTorchJob": Kind("kubeflow.org", "v1", "pytorchjobs"),
+    "JobSet": Kind("jobset.x-k8s.io", "v1alpha2", "jobsets"),
+    "MPIJob": Kind("kubeflow.org", "v2beta1", "mpijobs"),
+    "RayCluster": Kind("ray.io", "v1", "rayclusters"),
 }
+
+
+def define(cluster, *kinds):
+    """From now on the cluster has these kinds."""
+    assert CRDS.exists(), "the definitions are not there: run scripts/fetch-crds"
+    for kind in map(KINDS.get, kinds):
+        (file,) = CRDS.rglob(f"{kind.group}_{kind.plural}.yaml")
+        cluster.kubectl("create", "-f", file)  # apply would copy it into an annotation, which it is too long for
+    crds = [f"crd/{KINDS[kind].resource}" for kind in kinds]
+    cluster.kubectl("wait", "--for=condition=Established", *crds, "--timeout=30s")
+
+
+def create(cluster, kind, name, template=None):
+    """Makes the controller's object, with two pods; returns it as the API server keeps it."""
+    template = template or {"spec": gpu_pod("member", 4)["spec"]}
+    two = {"replicas": 2, "template": template}
+    one = {"replicas": 1, "template": template}
+    spec = {
+        "PyTorchJob": {"pytorchReplicaSpecs": {"Worker": two}},
+        "MPIJob": {"mpiReplicaSpecs": {"Launcher": one, "Worker": two}},
+        "RayCluster": {"headGroupSpec": {"template": template}, "workerGroupSpecs": [{"groupName": "gpu", **two}]},
+        "JobSet": {"replicatedJobs": [{"name": part, "template": {"spec": {"template": template}}} for part in "ab"]},
+    }[kind]
+    made = {
+        "apiVersion": f"{KINDS[kind].group}/{KINDS[kind].version}",
+        "kind": kind,
+        "metadata": {"name": name, "namespace": TEAM},
+        "spec": spec,
+    }
+    flags = ("--validate=strict", "-o", "json", "-f", "-")
+    return json.loads(cluster.kubectl("create", *flags, input=json.dumps(made)))
+
+
+def reference_to(made):
+    """What its pods carry."""
+    owner = {key: made[key] for key in ("apiVersion", "kind")}
+    return {**owner, "name": name_of(made), "uid": made["metadata"]["uid"], "controller": True}
 
 
 class GangsTest(QueuedCase):
@@ -45,23 +80,14 @@ class GangsTest(QueuedCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.cluster.apply(list(KINDS.values()))
-        for each in KINDS.values():
-            cls.cluster.kubectl("wait", "--for=condition=Established", f"crd/{name_of(each)}", "--timeout=30s")
+        define(cls.cluster, *KINDS)
 
     def clean(self):
-        for each in KINDS.values():
-            self.cluster.kubectl("delete", name_of(each), "--all", "-n", TEAM)
+        self.cluster.kubectl("delete", ",".join(kind.resource for kind in KINDS.values()), "--all", "-n", TEAM)
         super().clean()
 
     def owner(self, kind, name):
-        """Makes the controller's object; the reference to it that its pods carry."""
-        spec = KINDS[kind]["spec"]
-        version = f"{spec['group']}/{spec['versions'][0]['name']}"
-        plural = name_of(KINDS[kind])
-        self.apply({"apiVersion": version, "kind": kind, "metadata": {"name": name, "namespace": TEAM}})
-        uid = self.cluster.kubectl("get", plural, name, "-n", TEAM, "-o", "jsonpath={.metadata.uid}")
-        return {"apiVersion": version, "kind": kind, "name": name, "uid": uid, "controller": True}
+        return reference_to(create(self.cluster, kind, name))
 
     @staticmethod
     def member(name, owner, gpus=4):
@@ -269,22 +295,44 @@ class GangsTest(QueuedCase):
 
     def test_class_and_queue_of_a_jobsets_template_count(self):
         """Eight GPUs on nodes of four: it waits."""
-        owner = self.owner("JobSet", "prior")
-        job = self.job_of(owner, "a")
-        template = job["spec"]["template"]
-        template["metadata"]["annotations"] = {"slackline.dev/qos-class": "prior"}
-        template["metadata"]["labels"] = {**template["metadata"]["labels"], GATE: "research"}
-        template["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/gpu"] = "8"
+        written = {
+            "metadata": {"annotations": {"slackline.dev/qos-class": "prior"}, "labels": {GATE: "research"}},
+            "spec": gpu_pod("member", 8)["spec"],
+        }
+        made = create(self.cluster, "JobSet", "prior", written)
+        template = made["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]
+        job = self.job_of(reference_to(made), "a", template)
         self.apply(job)
         row = self.cluster.wait(lambda: self.rows().get("prior"), 20, "it to be in the queue")
         self.assertEqual((row["kind"], row["qosClass"], row["queue"]), ("Gang", "prior", "research"))
         self.assertIn("slackline.dev/admitted", self.job("prior-a-0")["metadata"]["annotations"])
 
+    def test_the_examples_of_the_guide_are_whole_in_the_projects_definitions(self):
+        """Strictly: a field, or an annotation of a template, that a definition does not have would be an error."""
+        found = set()
+        for example in re.findall(r"^```yaml\n(.*?)^```", GUIDE.read_text(), re.MULTILINE | re.DOTALL):
+            kind = re.search(r"^kind: (\w+)$", example, re.MULTILINE)
+            if kind and kind[1] in KINDS:
+                found.add(kind[1])
+                here = example.replace("namespace: team}", f"namespace: {TEAM}}}")
+                self.cluster.apply(here, "--dry-run=server")
+        self.assertEqual(found, set(KINDS))
+
+    def test_labels_that_are_read_are_those_that_controllers_set(self):
+        key = re.compile(r'"((?:alpha\.)?(?:jobset\.sigs\.k8s\.io|training\.kubeflow\.org)/[a-z-]+)"')
+
+        def keys(files):
+            return {found for file in files for found in key.findall(file.read_text())}
+
+        ours = keys([*(ROOT / "src").rglob("*.cpp"), ROOT / "deploy/webhook/mutating.yaml"])
+        self.assertGreaterEqual(len(ours), 5)
+        self.assertEqual(ours - keys(CRDS.rglob("*.go")), set())
+
     def pods_of_part(self, owner, part):
         return self.cluster.pods_of(f"{owner['name']}-{part}-0", TEAM)
 
     @staticmethod
-    def job_of(owner, part):
+    def job_of(owner, part, template=None):
         prefix = "jobset.sigs.k8s.io"
         marks = {
             f"{prefix}/jobset-name": owner["name"],
@@ -292,7 +340,9 @@ class GangsTest(QueuedCase):
             f"{prefix}/replicatedjob-name": part,
             f"{prefix}/restart-attempt": "0",
         }
-        pod = gpu_pod("member", 4, namespace=TEAM, scheduler="default-scheduler")
+        template = template or {"spec": gpu_pod("member", 4, namespace=TEAM, scheduler="default-scheduler")["spec"]}
+        written = template.get("metadata", {})
+        metadata = {**written, "labels": {**written.get("labels", {}), **marks}}
         return {
             "apiVersion": "batch/v1",
             "kind": "Job",
@@ -302,7 +352,7 @@ class GangsTest(QueuedCase):
                 "labels": marks,
                 "ownerReferences": [owner],
             },
-            "spec": {"template": {"metadata": {"labels": marks}, "spec": pod["spec"]}},
+            "spec": {"template": {**template, "metadata": metadata}},
         }
 
     def test_a_planner_that_dies_in_between_starts_no_half(self):

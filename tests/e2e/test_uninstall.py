@@ -3,7 +3,7 @@
 import threading
 import unittest
 
-from test_gangs import KINDS
+from test_gangs import create, define, reference_to
 
 from support.controlplane import ControlPlane, stock_scheduler_config
 from support.daemon import slackline
@@ -19,8 +19,7 @@ class UninstallTest(unittest.TestCase):
         self.addCleanup(cluster.close)
         self.installed = install_in_pods(cluster)
         cluster.start_scheduler(stock_scheduler_config(cluster, "default-scheduler"))
-        cluster.apply([KINDS["PyTorchJob"]])
-        cluster.kubectl("wait", "--for=condition=Established", f"crd/{name_of(KINDS['PyTorchJob'])}", "--timeout=30s")
+        define(cluster, "PyTorchJob")
 
     # ---- words the test is written in ----------------------------------------------------------
 
@@ -44,11 +43,7 @@ class UninstallTest(unittest.TestCase):
         return found.split()
 
     def torch_pod(self, name):
-        body = {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": "torch", "namespace": TEAM}}
-        self.cluster.apply([body])
-        uid = self.cluster.kubectl("get", "pytorchjob", "torch", "-n", TEAM, "-o", "jsonpath={.metadata.uid}")
-        owner = {**body, "name": "torch", "uid": uid, "controller": True}
-        del owner["metadata"]
+        owner = reference_to(create(self.cluster, "PyTorchJob", "torch"))
         pod = gpu_pod(name, 4, namespace=TEAM, scheduler="default-scheduler")
         pod["metadata"].update(ownerReferences=[owner], labels={"training.kubeflow.org/job-name": "torch"})
         return pod

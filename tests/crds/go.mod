@@ -1,0 +1,11 @@
+// What scripts/fetch-crds takes the definitions of the gangs' kinds from. Nothing of it is compiled.
+module slackline.dev/crds
+
+go 1.26.0
+
+require (
+	github.com/kubeflow/mpi-operator v0.6.0
+	github.com/kubeflow/training-operator v1.8.1
+	github.com/ray-project/kuberay/ray-operator v1.5.0
+	sigs.k8s.io/jobset v0.10.1
+)
