@@ -8,4 +8,5 @@ require (
 	github.com/kubeflow/training-operator v1.8.1
 	github.com/ray-project/kuberay/ray-operator v1.5.0
 	sigs.k8s.io/jobset v0.10.1
+	sigs.k8s.io/lws v0.8.0
 )

@@ -31,6 +31,7 @@ KINDS = {
     "JobSet": Kind("jobset.x-k8s.io", "v1alpha2", "jobsets"),
     "MPIJob": Kind("kubeflow.org", "v2beta1", "mpijobs"),
     "RayCluster": Kind("ray.io", "v1", "rayclusters"),
+    "LeaderWorkerSet": Kind("leaderworkerset.x-k8s.io", "v1", "leaderworkersets"),
 }
 
 
@@ -319,13 +320,14 @@ class GangsTest(QueuedCase):
         self.assertEqual(found, set(KINDS))
 
     def test_labels_that_are_read_are_those_that_controllers_set(self):
-        key = re.compile(r'"((?:alpha\.)?(?:jobset\.sigs\.k8s\.io|training\.kubeflow\.org)/[a-z-]+)"')
+        group = r"(?:(?:jobset|leaderworkerset)\.sigs\.k8s\.io|training\.kubeflow\.org)"
+        key = re.compile(rf'"((?:alpha\.)?{group}/[a-z-]+)"')
 
         def keys(files):
             return {found for file in files for found in key.findall(file.read_text())}
 
         ours = keys([*(ROOT / "src").rglob("*.cpp"), ROOT / "deploy/webhook/mutating.yaml"])
-        self.assertGreaterEqual(len(ours), 5)
+        self.assertGreaterEqual(len(ours), 9)
         self.assertEqual(ours - keys(CRDS.rglob("*.go")), set())
 
     def pods_of_part(self, owner, part):
