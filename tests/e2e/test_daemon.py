@@ -753,13 +753,15 @@ class SampleTest(unittest.TestCase):
                          [("team-llm/sft-70b", "LATE"), ("team-speech/b300-finetune", "BLOCKED")])  # fmt: skip
         self.assertGreater(sum(row[2] == "StartsNow" for row in rows), len(rows) / 2)
         self.assertIn("pretrain-7b", self.printed, "whose GPUs sft-70b waits for")
+        self.assertRegex(self.printed, r"\nteam-video +diffusion +Gang +waiting .* 3x2 ")
 
     def test_readme_shows_the_same_queue(self):
         self.assertEqual(self.rows((ROOT / "README.md").read_text()), self.rows(self.printed))
 
     def test_it_is_a_cluster_of_today_as_kubectl_writes_it(self):
         text = DUMP.read_text()
-        for word in ("H100", "L40S", "A100", "T4", "mig-3g.20gb", "torchrun", "slackline.dev/gang:", "jupyter"):
+        for word in ("H100", "L40S", "A100", "T4", "mig-3g.20gb", "torchrun", "slackline.dev/gang:", "jupyter",
+                     "kind: PyTorchJob"):  # fmt: skip
             self.assertIn(word, text)
         self.assertTrue(text.endswith('\nkind: List\nmetadata:\n  resourceVersion: ""\n'))
 
@@ -804,9 +806,11 @@ class StartTest(unittest.TestCase):
         daemon = self.started("--cluster", f"file:{DUMP}", mode="shadow")
         rows = json.loads(daemon.get("/v1/queue")[1])["items"]
         self.assertEqual({row["name"] for row in rows},
-                         {"translate-urgent", "reranker", "resnet-any-type", "resnet-nightly",
+                         {"translate-urgent", "reranker", "resnet-any-type", "resnet-nightly", "diffusion",
                           "bert-release", "sft-70b", "lora-70b", "b300-finetune", "mystery"})  # fmt: skip
-        self.assertEqual([row["position"] for row in rows], list(range(1, 10)))
+        self.assertEqual([row["position"] for row in rows], list(range(1, 11)))
+        gang = next(row for row in rows if row["namespace"] == "team-video")
+        self.assertEqual((gang["name"], gang["kind"], gang["shape"]), ("diffusion", "Gang", "3x2"), "a PyTorchJob")
         blocked = next(row for row in rows if row["blocked"])
         self.assertEqual(
             (blocked["name"], blocked["reason"], blocked["forecast"]), ("b300-finetune", "GpuTypeAbsent", "Never")
