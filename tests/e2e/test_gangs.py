@@ -41,8 +41,16 @@ def define(cluster, *kinds):
     for kind in map(KINDS.get, kinds):
         (file,) = CRDS.rglob(f"{kind.group}_{kind.plural}.yaml")
         cluster.kubectl("create", "-f", file)  # apply would copy it into an annotation, which it is too long for
-    crds = [f"crd/{KINDS[kind].resource}" for kind in kinds]
-    cluster.kubectl("wait", "--for=condition=Established", *crds, "--timeout=30s")
+    for kind in map(KINDS.get, kinds):
+        cluster.wait(lambda kind=kind: is_served(cluster, kind), 30, f"the cluster to have {kind.resource}")
+
+
+def is_served(cluster, kind):
+    """Also for kubectl. (`kubectl wait` fails where a definition has no conditions yet.)"""
+    group = f"/apis/{kind.group}/{kind.version}"
+    status, known = cluster.request("GET", group)
+    listed = status == 200 and kind.plural in [each["name"] for each in known["resources"]]
+    return listed and cluster.request("GET", f"{group}/{kind.plural}")[0] == 200
 
 
 def create(cluster, kind, name, template=None):

@@ -5,6 +5,8 @@ import json
 import re
 import unittest
 
+from test_gangs import KINDS, define
+
 from support.controlplane import ROOT, ControlPlane
 from support.objects import MANAGED, TEAM, gpu_job, gpu_pod, waiting_job
 
@@ -12,6 +14,13 @@ POLICIES = ROOT / "deploy" / "policy"
 ELSEWHERE = "others"
 JOB_CONTROLLER = "system:serviceaccount:kube-system:job-controller"
 GUARDED = {"band", "plan", "progress", "preemptions", "preempt-at", "preempt-for", "device-ids", "forecast", "variant"}
+# Where the people's keys belong, by the kind of object that they are written on.
+PLACES = {
+    "CronJob": "spec.jobTemplate.metadata",
+    "Deployment": "spec.template.metadata",
+    "StatefulSet": "spec.template.metadata",
+    "PyTorchJob": "the metadata of its pod templates",
+}
 FORGED = json.dumps({"id": "e", "epoch": 1, "shape": "1x1", "type": "A100", "nodes": ["n"]})
 
 
@@ -38,6 +47,9 @@ class PolicyTest(unittest.TestCase):
                 or cls.create(name, ELSEWHERE, {"plan": FORGED}, dry=True)[0] == 403,
                 30, f"the policy of {name}s to hold",
             )  # fmt: skip
+        define(cls.cluster, "PyTorchJob")
+        for kind in PLACES:
+            cls.cluster.wait(lambda kind=kind: cls.warnings(cls.maker(kind, {"family": "x"})), 30, f"that of {kind}s")
         # The policies of Slackline's own writes are read at the same time; one question each makes sure.
         job = cls.make(waiting_job("first", namespace=TEAM))
         cls.cluster.wait(lambda: cls.patch(job, {"spec": {"backoffLimit": 3}})[0] != 200, 30, "it")
@@ -179,7 +191,113 @@ class PolicyTest(unittest.TestCase):
                 status, said = self.patch(pod, change, part)
                 self.assertEqual(status, 403, said)
 
+    # ---- misplaced keys ------------------------------------------------------------------------
+
+    def test_whoever_writes_keys_where_nobody_copies_them_is_told_their_place(self):
+        for kind, place in PLACES.items():
+            with self.subTest(kind):
+                said = self.warnings(self.maker(kind, {"model": "x"}))
+                self.assertEqual(len(said), 1, said)
+                self.assertIn(f"Slackline does not read slackline.dev/model here; write that in {place}", said[0])
+                labelled = self.maker(kind)
+                labelled["metadata"]["labels"] = {"slackline.dev/queue": "x"}
+                (said,) = self.warnings(labelled)
+                self.assertIn("does not read slackline.dev/queue here", said)
+
+    def test_where_they_count_or_nobody_is_looked_after_nobody_is_told(self):
+        for kind in PLACES:
+            with self.subTest(kind):
+                self.assertEqual(self.warnings(self.maker(kind, in_place={"model": "x"})), [])
+                self.assertEqual(self.warnings(self.maker(kind, {"model": "x"}, namespace=ELSEWHERE)), [])
+                self.assertEqual(self.warnings(self.maker(kind)), [])
+        for kind in ("CronJob", "Deployment", "StatefulSet"):
+            with self.subTest(kind):
+                everywhere = self.maker(kind, {"model": "x"}, in_place={"model": "x"})
+                self.assertEqual(self.warnings(everywhere), [], "a tool has written it everywhere")
+
+    def test_what_a_controller_made_is_its_own_affair(self):
+        made = self.maker("StatefulSet", {"model": "x"})
+        owner = {"apiVersion": "example.com/v1", "kind": "Made", "name": "it", "uid": "u", "controller": True}
+        made["metadata"]["ownerReferences"] = [owner]
+        self.assertEqual(self.warnings(made), [])
+
+    def test_an_update_is_told_only_of_what_it_changes(self):
+        for kind in PLACES:
+            with self.subTest(kind):
+                made = self.maker(kind, {"model": "x"}, name="kept")
+                self.assertEqual(len(self.warnings(made, dry=False)), 1)
+                self.assertEqual(self.warnings_of_note(made, "note", "hello"), [])
+                self.assertEqual(self.warnings_of_note(made, "slackline.dev/model", None), [])
+                (said,) = self.warnings_of_note(made, "slackline.dev/model", "y")
+                self.assertIn("does not read slackline.dev/model here", said)
+
+    def test_one_deadline_for_every_run_of_a_cronjob_is_told(self):
+        fixed = {"deadline": "2040-01-01T00:00:00Z"}
+        of_pods = self.maker("CronJob", name="pods")
+        template = of_pods["spec"]["jobTemplate"]["spec"]["template"]
+        template["metadata"] = {"annotations": self.ours(fixed)}
+        for made in (self.maker("CronJob", in_place=fixed, name="jobs"), of_pods):
+            name = made["metadata"]["name"]
+            with self.subTest(name):
+                (said,) = self.warnings(made, dry=False)
+                self.assertIn("is one point in time for every run; write slackline.dev/deadline-after", said)
+                self.assertEqual(self.warnings_of_note(made, "note", "hello"), [])
+        self.assertEqual(self.warnings(self.maker("CronJob", in_place={"deadline-after": "6h"})), [])
+
     # ---- words the tests are written in --------------------------------------------------------
+
+    @classmethod
+    def maker(cls, kind, notes=None, in_place=None, namespace=TEAM, name="made"):
+        """What makes Jobs or pods, with these keys on itself and where they count."""
+        pod = {"metadata": {"labels": {"app": "x"}}, "spec": gpu_pod("x")["spec"]}
+        if kind != "CronJob":
+            pod["metadata"]["annotations"] = cls.ours(in_place)
+        if kind in ("Deployment", "StatefulSet"):
+            pod["spec"].pop("restartPolicy")
+            spec = {"replicas": 0, "selector": {"matchLabels": {"app": "x"}}, "template": pod}
+            version = "apps/v1"
+        elif kind == "CronJob":
+            job = {"metadata": {"annotations": cls.ours(in_place)}, "spec": {"template": pod}}
+            spec = {"schedule": "0 0 1 1 *", "jobTemplate": job}
+            version = "batch/v1"
+        else:
+            pod["spec"]["containers"][0]["name"] = "pytorch"
+            spec = {"pytorchReplicaSpecs": {"Worker": {"replicas": 2, "template": pod}}}
+            version = f"{KINDS[kind].group}/{KINDS[kind].version}"
+        metadata = {"name": name, "namespace": namespace, "annotations": cls.ours(notes)}
+        return {"apiVersion": version, "kind": kind, "metadata": metadata, "spec": spec}
+
+    @staticmethod
+    def ours(notes):
+        return {f"slackline.dev/{key}": value for key, value in (notes or {}).items()}
+
+    @classmethod
+    def warnings(cls, what, dry=True):
+        """What kubectl would warn of, as the API server says it, when this is made."""
+        return cls.told("POST", cls.path_of(what) + ("?dryRun=All" if dry else ""), what, 201)
+
+    @classmethod
+    def warnings_of_note(cls, made, note, value):
+        change = {"metadata": {"annotations": {note: value}}}
+        return cls.told("PATCH", f"{cls.path_of(made)}/{made['metadata']['name']}", change, 200)
+
+    @classmethod
+    def told(cls, method, path, body, expected):
+        link = cls.cluster.connect()
+        form = "merge-patch+json" if method == "PATCH" else "json"
+        try:
+            link.request(method, path, json.dumps(body), {"Content-Type": f"application/{form}"})
+            answer = link.getresponse()
+            said = answer.read().decode()
+        finally:
+            link.close()
+        assert answer.status == expected, said
+        return answer.headers.get_all("Warning", [])
+
+    @staticmethod
+    def path_of(what):
+        plural = f"{what['kind'].lower()}s"
+        return f"/apis/{what['apiVersion']}/namespaces/{what['metadata']['namespace']}/{plural}"
 
     @staticmethod
     def affinity(node):
