@@ -7,7 +7,7 @@ import unittest
 
 from support.active_case import GPUS_PER_NODE, STOPS, ActiveCase
 from support.daemon import slackline
-from support.objects import waiting_job
+from support.objects import name_of, phase_of, waiting_job
 
 NODES = 4
 PROTECT_S = 5
@@ -118,6 +118,32 @@ class PreemptionTest(PreemptionCase):
         self.cluster.wait(lambda: self.waiting().get("soon") == "WaitsItsTurn", 10, "it to wait its turn")
         self.cluster.wait(lambda: self._finished("soon"), 60, "its turn")
         self.assertEqual(self._stops(), 0)
+
+    def test_a_lost_members_place_stays_its_gangs_while_others_wait_for_it_and_over_a_leaders_death(self):
+        self._fill(duration="60s")
+        notes = {"deadline_after": "90s", "annotations": SOON}
+        self.cluster.apply([waiting_job("gang", duration="5m", pods=NODES, gpus=GPUS_PER_NODE, gang=True, **notes)])
+        self.cluster.wait(lambda: len(self._pods_of("gang")) == NODES, 20, "its pods, gated while others end")
+        self._delete_one()
+        self.cluster.wait(lambda: self.bound("gang") == NODES, 40, "it to run, once that pod is there again")
+        self.assertEqual(len(self._stopped()), NODES)
+        self._delete_one()
+        self.daemon.kill()
+        self.start_daemon()
+
+        def whole_again():
+            self.assertEqual(self._pods_of("long"), [], "who made room gets no part of a gang's place")
+            return self.bound("gang") == NODES
+
+        self.cluster.wait(whole_again, 60, "its replacement to run")
+
+    def _delete_one(self):
+        [name, *_] = sorted(map(name_of, self._pods_of("gang")))
+        self.cluster.kubectl("delete", "pod", name, "-n", "default")
+
+    def _pods_of(self, job):
+        pods = [pod for pod in self.pods() if name_of(pod).startswith(job) and phase_of(pod) in ("Pending", "Running")]
+        return [pod for pod in pods if "deletionTimestamp" not in pod["metadata"]]
 
     def _booked(self):
         """What the ConfigMap says of each stop, by the Job that was stopped."""

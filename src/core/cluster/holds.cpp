@@ -42,6 +42,7 @@ struct PlanGroup {
   std::vector<const Pod*> waiting;     // unbound, not nominated; in the snapshot's order
   const Job* job = nullptr;            // whose pods may not all exist yet
   std::int64_t members = 0;            // live pods of that Job
+  std::int64_t gone = 0;               // of its pods, deleted before they had a node
   std::int64_t gpus = 0;               // without a Job: of its live pods
   const Pod* alone = nullptr;          // one of them, that runs and has seen others lost
 };
@@ -61,7 +62,7 @@ class HoldDeriver {
       of_job_.emplace(job->uid.str(), &group);
     }
     for (const PodPtr& pod : snapshot_.unbound)
-      if (!pod->deleting && !pod->terminal() && !pod->bound()) add_unbound(*pod);
+      if (!pod->terminal() && !pod->bound()) add_unbound(*pod);
     if (!groups_.empty() || any_losses(snapshot_, -kNever))
       for (const NodeStatePtr& state : snapshot_.nodes)
         for (const PodPtr& pod : state->pods)
@@ -99,7 +100,8 @@ class HoldDeriver {
 
   void add_unbound(const Pod& pod) {
     PlanGroup* jobs = group_of_job(pod);
-    if (jobs != nullptr) ++jobs->members;
+    if (jobs != nullptr) ++(pod.deleting ? jobs->gone : jobs->members);
+    if (pod.deleting) return;
     const bool nominated = !pod.nominated_node.empty();
     if (nominated) hold_nomination(pod, jobs);
     PlanGroup* mine = group_of(pod, jobs);
@@ -192,7 +194,7 @@ class HoldDeriver {
     const std::int64_t wanted = group.job->wanted_pods();
     if (wanted <= group.members) return 0;
     if (awaits_replacements(*group.job)) return wanted - group.members;
-    return wanted - std::max(group.members, ended_or_live(*group.job));
+    return wanted - std::max(group.members, ended_or_live(*group.job) - group.gone);
   }
 
   // Whether the Job still counts the member that was lost, or its controller backs off, its place

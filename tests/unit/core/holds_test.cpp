@@ -171,6 +171,20 @@ TEST(Holds, OfALostMemberAreKeptForItsReplacementForTenMinutes) {
   EXPECT_EQ(held(cluster, "b", 0, 1600), 0);
 }
 
+// Its controller counts it until it has seen that it is gone.
+TEST(Holds, OfAMemberThatIsDeletedBehindItsGateAreKeptForItsReplacement) {
+  Job gang = a_job("train").of(2).gang().gpus(4).planned({"a", "b"}).build();
+  gang.active = 2;
+  const auto cluster = four_nodes()
+                           .add(gang)
+                           .with(a_pod("train-0").of_job("train").gpus(4).nominated("a").deleting())
+                           .with(a_pod("train-1").of_job("train").gpus(4).nominated("b"))
+                           .sighted(job_uid("train"), 100, 110)
+                           .build();
+  EXPECT_EQ(held(cluster, "a", 0, 150), 4);
+  EXPECT_EQ(held(cluster, "b", 0, 150), 4);
+}
+
 TEST(Holds, AreNotHeldByWhoWillNotRun) {
   const auto cluster = four_nodes()
                            .with(a_pod("deleted").gpus(4).nominated("a").deleting())
