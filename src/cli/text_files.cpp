@@ -112,6 +112,11 @@ Result<wire::Manifest> read_manifest_file(const std::string& path) {
   return manifest;
 }
 
+Status can_be_asked(const wire::ManifestObject& object) {
+  if (object.why_not.empty()) return {};
+  return fail(ErrorCode::kInvalidArgument, format("{}: {}", object.of, object.why_not));
+}
+
 int report_failure(const Error& error) {
   std::fprintf(stderr, "%s: %s\n", program().c_str(), error.message.c_str());
   return kFailure;

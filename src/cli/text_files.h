@@ -30,6 +30,9 @@ Result<std::string> read_dump_file(const std::string& path);
 // told on stderr.
 Result<wire::Manifest> read_manifest_file(const std::string& path);
 
+// An error where nothing can be said of it, by what its manifest says.
+Status can_be_asked(const wire::ManifestObject& object);
+
 // Prints "slackline: MESSAGE" to stderr, with the name that the program was called by; the exit
 // code.
 int report_failure(const Error& error);

@@ -3,17 +3,24 @@ definitions (scripts/fetch-crds); the test makes pods as their controllers do.""
 
 import json
 import re
+import subprocess
 import time
 import unittest
 from typing import NamedTuple
 
 from support.controlplane import ROOT
+from support.daemon import slackline_binary
 from support.objects import DURATION, TEAM, gpu_job, gpu_pod, name_of, node_of, phase_of
 from support.queued_case import QueuedCase
 
 GATE = "slackline.dev/queue"
 CRDS = ROOT / ".cache" / "crds" / "files"
-GUIDE = ROOT / "docs" / "GANGS.md"
+GUIDE = (ROOT / "docs" / "GANGS.md").read_text().replace("namespace: team}", f"namespace: {TEAM}}}")
+# The examples of the guide by their kinds.
+EXAMPLES = {
+    re.search(r"^kind: (\w+)$", example, re.MULTILINE)[1]: example
+    for example in re.findall(r"^```yaml\n(apiVersion: .*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
+}
 
 
 class Kind(NamedTuple):
@@ -318,14 +325,20 @@ class GangsTest(QueuedCase):
 
     def test_the_examples_of_the_guide_are_whole_in_the_projects_definitions(self):
         """Strictly: a field, or an annotation of a template, that a definition does not have would be an error."""
-        found = set()
-        for example in re.findall(r"^```yaml\n(.*?)^```", GUIDE.read_text(), re.MULTILINE | re.DOTALL):
-            kind = re.search(r"^kind: (\w+)$", example, re.MULTILINE)
-            if kind and kind[1] in KINDS:
-                found.add(kind[1])
-                here = example.replace("namespace: team}", f"namespace: {TEAM}}}")
-                self.cluster.apply(here, "--dry-run=server")
-        self.assertEqual(found, set(KINDS))
+        for example in EXAMPLES.values():
+            self.cluster.apply(example, "--dry-run=server")
+        self.assertEqual(set(EXAMPLES), set(KINDS))
+
+    def test_of_the_examples_of_the_guide_people_can_ask_before_they_are_there(self):
+        pods = {"PyTorchJob": "2x8", "MPIJob": "2x4", "JobSet": "4x8", "RayCluster": "3x4", "LeaderWorkerSet": "4x8"}
+        for kind, example in EXAMPLES.items():
+            asked = [slackline_binary(), "quote", "-f", "-", "-o", "json", "-s", self.daemon.api_url]
+            done = subprocess.run(asked, input=example, capture_output=True, text=True, check=False)
+            with self.subTest(kind=kind, said=done.stderr):
+                self.assertIn(done.returncode, (0, 1, 4))
+                [written, *_] = json.loads(done.stdout)["items"]
+                fits = pods[kind] == "2x4"  # the cluster has two nodes of four GPUs
+                self.assertEqual(written.get("reason", ""), "" if fits else "NoNodeFits")
 
     def test_labels_that_are_read_are_those_that_controllers_set(self):
         group = r"(?:(?:jobset|leaderworkerset)\.sigs\.k8s\.io|training\.kubeflow\.org)"

@@ -97,6 +97,7 @@ int show_list(const AnswerOptions& options, const std::string& path) {
 }
 
 Result<std::string> quote_one(const AnswerOptions& options, const wire::ManifestObject& object) {
+  SLACKLINE_TRY(can_be_asked(object));
   const std::string ns = !object.ns.empty()   ? object.ns
                          : options.ns.empty() ? "default"
                                               : options.ns;

@@ -73,6 +73,7 @@ void show_groups(const std::vector<wire::TriedNode>& nodes) {
 
 // Shows what the daemon says about one object: its forecast as a whole, then node by node.
 Result<wire::Standing> judge(const TryOptions& options, const wire::ManifestObject& object) {
+  SLACKLINE_TRY(can_be_asked(object));
   const std::string ns = client::encode_query(object.ns.empty() ? options.ns : object.ns);
   client::Client client(options.server);
   SLACKLINE_ASSIGN(const std::string scores,

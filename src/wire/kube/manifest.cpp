@@ -1,5 +1,9 @@
 #include "wire/kube/manifest.h"
 
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <set>
 #include <utility>
 #include <variant>
 
@@ -100,6 +104,145 @@ json task_of(const json& object) {
   return made_from(pattern, object, "v1", "Pod", "-0");
 }
 
+constexpr std::int64_t kMostOfRole = 1'000'000;  // of one role, so that sums stay far from overflow
+
+// Pods of a gang that are made from one template.
+struct Members {
+  json pattern;
+  std::int64_t pods = 1;
+};
+
+std::int64_t count_member(const json& object, const char* key, std::int64_t otherwise) {
+  if (!object.is_object() || !object.contains(key) || !object[key].is_number_integer())
+    return otherwise;
+  return std::clamp<std::int64_t>(object[key].get<std::int64_t>(), 0, kMostOfRole);
+}
+
+json list_member(const json& object, const char* key) {
+  if (object.is_object() && object.contains(key) && object[key].is_array()) return object[key];
+  return json::array();
+}
+
+// Of a JobSet: those of its first stage start as one.
+std::vector<Members> members_of_jobs(const json& spec) {
+  const bool in_order =
+      text_member(member(spec, "startupPolicy"), "startupPolicyOrder") == "InOrder";
+  std::vector<Members> members;
+  for (const json& job : list_member(spec, "replicatedJobs")) {
+    if (!list_member(job, "dependsOn").empty() || (in_order && !members.empty())) continue;
+    const json of_job = member(member(job, "template"), "spec");
+    members.push_back({member(of_job, "template"),
+                       count_member(job, "replicas", 1) * count_member(of_job, "parallelism", 1)});
+  }
+  return members;
+}
+
+std::vector<Members> members_of_ray(const json& spec) {
+  std::vector<Members> members = {{member(member(spec, "headGroupSpec"), "template"), 1}};
+  for (const json& group : list_member(spec, "workerGroupSpecs"))
+    if (!true_member(group, "suspend"))
+      members.push_back({member(group, "template"),
+                         count_member(group, "replicas", count_member(group, "minReplicas", 0)) *
+                             count_member(group, "numOfHosts", 1)});
+  return members;
+}
+
+// Of one group of a LeaderWorkerSet.
+std::vector<Members> members_of_group(const json& of_group) {
+  const json worker = member(of_group, "workerTemplate");
+  const json leader = member(of_group, "leaderTemplate");
+  const std::int64_t size = count_member(of_group, "size", 1);
+  return {{leader.empty() ? worker : leader, 1}, {worker, std::max<std::int64_t>(0, size - 1)}};
+}
+
+// What the controller of an object starts as one; empty: it is no gang of a kind that is known.
+std::vector<Members> members_of(const json& object) {
+  const std::string kind = text_member(object, "kind");
+  const json spec = member(object, "spec");
+  if (kind == "JobSet") return members_of_jobs(spec);
+  if (kind == "RayCluster") return members_of_ray(spec);
+  if (kind == "RayJob") return members_of_ray(member(spec, "rayClusterSpec"));
+  if (kind == "RayService") return members_of_ray(member(spec, "rayClusterConfig"));
+  if (kind == "LeaderWorkerSet") return members_of_group(member(spec, "leaderWorkerTemplate"));
+  std::vector<Members> members;
+  for (const auto& [key, replicas] : spec.items())  // PyTorchJob, MPIJob and their like
+    if (key.ends_with("ReplicaSpecs") && replicas.is_object())
+      for (const json& of_role : replicas)
+        members.push_back({member(of_role, "template"), count_member(of_role, "replicas", 1)});
+  return members;
+}
+
+// What its containers ask for of devices; "4" and 4 are one amount.
+std::map<std::string, double> devices_of(const json& pattern) {
+  std::map<std::string, double> devices;
+  for (const json& container : list_member(member(pattern, "spec"), "containers")) {
+    const json resources = member(container, "resources");
+    json amounts = member(resources, "requests");
+    amounts.update(member(resources, "limits"));
+    for (const auto& [resource, amount] : amounts.items()) {
+      if (resource.find('/') == std::string::npos) continue;
+      const double count = amount.is_number() ? amount.get<double>()
+                           : amount.is_string()
+                               ? std::strtod(amount.get_ref<const std::string&>().c_str(), nullptr)
+                               : 0;
+      if (count > 0) devices[resource] += count;
+    }
+  }
+  return devices;
+}
+
+json our_annotations(const json& pattern) {
+  json ours = json::object();
+  const json all = member(member(pattern, "metadata"), "annotations");
+  for (const auto& [key, value] : all.items())
+    if (key.starts_with(contract::kPrefix)) ours[key] = value;
+  return ours;
+}
+
+// The gang as one Job of as many pods, without those that need no GPU where others do.
+ManifestObject gang_as_job(const json& object, std::vector<Members> members) {
+  ManifestObject gang{text_member(member(object, "metadata"), "namespace"), "",
+                      kind_and_name(object)};
+  std::erase_if(members, [](const Members& of_role) {
+    return of_role.pods == 0 || !member(of_role.pattern, "spec").contains("containers");
+  });
+  const auto needs_none = [](const Members& of_role) {
+    return devices_of(of_role.pattern).empty();
+  };
+  if (!std::all_of(members.begin(), members.end(), needs_none)) std::erase_if(members, needs_none);
+  if (members.empty()) {
+    gang.why_not = "it makes no pods";
+    return gang;
+  }
+  std::set<std::map<std::string, double>> asked;
+  std::int64_t pods = 0;
+  json annotations = json::object();
+  for (const Members& of_role : members) {
+    asked.insert(devices_of(of_role.pattern));
+    pods += of_role.pods;
+    if (annotations.empty()) annotations = our_annotations(of_role.pattern);
+  }
+  if (asked.size() > 1) {
+    gang.why_not =
+        "its pods ask for different numbers of GPUs: such a gang has a forecast once they are "
+        "there, by slackline why";
+    return gang;
+  }
+  // How many pods there are is the controller's to say.
+  annotations.erase(std::string(contract::kPrefix) + "placements");
+  json pattern = std::move(members.back().pattern);
+  json metadata = member(pattern, "metadata");
+  metadata["annotations"] = std::move(annotations);
+  pattern["metadata"] = std::move(metadata);
+  json job = made_from(json::object(), object, "batch/v1", "Job", "");
+  job["spec"] = {{"completionMode", "Indexed"},
+                 {"parallelism", pods},
+                 {"completions", pods},
+                 {"template", std::move(pattern)}};
+  gang.json = written(job);
+  return gang;
+}
+
 Result<json> parse_manifest(std::string_view text) {
   SLACKLINE_ASSIGN(const std::string as_json, yaml_to_json(text));
   return parse(as_json, "the manifest");
@@ -154,6 +297,10 @@ Result<Manifest> split_manifest(std::string_view text) {
   const json all = is_list(file) ? file["items"] : json::array({file});
   Manifest manifest;
   for (const json& object : all) {
+    if (auto members = members_of(object); !members.empty()) {
+      manifest.objects.push_back(gang_as_job(object, std::move(members)));
+      continue;
+    }
     const json task = task_of(object);
     if (task.is_null())
       manifest.left_out.push_back(kind_and_name(object));

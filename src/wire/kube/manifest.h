@@ -15,16 +15,18 @@
 namespace slackline::wire {
 
 struct ManifestObject {
-  std::string ns;    // empty: it names none
-  std::string json;  // a Pod or a Job
-  std::string of;    // what makes it, "Deployment web"; empty: the file has it itself
+  std::string ns;         // empty: it names none
+  std::string json;       // a Pod or a Job; empty: see why_not
+  std::string of;         // what makes it, "Deployment web"; empty: the file has it itself
+  std::string why_not{};  // why nothing can be said of it; empty: something can
 };
 struct Manifest {
   std::vector<ManifestObject> objects;  // at least one
   std::vector<std::string> left_out;    // "Service web": it has no pods
 };
-// The Pods and Jobs of a file, the Job of each CronJob, and one pod of each other object that has a
-// pod template (Deployment, StatefulSet, ...). kInvalidArgument if it has none.
+// The Pods and Jobs of a file, the Job of each CronJob, one Job for each gang that a controller
+// makes (docs/GANGS.md), with as many pods as it has with GPUs, and one pod of each other object
+// that has a pod template (Deployment, StatefulSet, ...). kInvalidArgument if it has none.
 Result<Manifest> split_manifest(std::string_view text);
 
 // One object that somebody posts. The pod that it asks for: a Pod, or a Job, whose template becomes

@@ -113,6 +113,73 @@ spec:
   EXPECT_EQ(job->job->key.str(), "team/nightly");
 }
 
+Job job_of_gang(const std::string& manifest) {
+  const auto split = split_manifest(manifest);
+  EXPECT_TRUE(split && split->objects.size() == 1);
+  const auto posted = read_posted(split->objects.front().json, "team", default_gpu_catalog());
+  EXPECT_TRUE(posted && posted->job) << posted.error().message;
+  EXPECT_TRUE(posted->job->problems.empty());
+  return *posted->job;
+}
+
+TEST(Manifest, WhatAControllerStartsAsAGangIsOneJobOfItsPodsWithGpus) {
+  const std::string pod =
+      "{metadata: {annotations: {slackline.dev/deadline-after: 4h, slackline.dev/placements: "
+      "auto}},"
+      " spec: {containers: [{name: t, resources: {limits: {nvidia.com/gpu: 4}}}]}}";
+  const std::string launcher = "{spec: {containers: [{name: t}]}}";
+  const struct {
+    std::string manifest;
+    std::int64_t pods;
+  } kinds[] = {
+      {"{kind: PyTorchJob, metadata: {name: g}, spec: {pytorchReplicaSpecs: {Master: {template: " +
+           pod + "}, Worker: {replicas: 3, template: " + pod + "}}}}",
+       4},
+      {"{kind: MPIJob, metadata: {name: g}, spec: {mpiReplicaSpecs: {Launcher: {template: " +
+           launcher + "}, Worker: {replicas: 2, template: " + pod + "}}}}",
+       2},
+      {"{kind: JobSet, metadata: {name: g}, spec: {replicatedJobs: [{name: a, replicas: 2, "
+       "template: "
+       "{spec: {parallelism: 3, template: " +
+           pod + "}}}, {name: b, dependsOn: [{name: a}], template: {spec: {template: " + pod +
+           "}}}]}}",
+       6},
+      {"{kind: RayJob, metadata: {name: g}, spec: {rayClusterSpec: {headGroupSpec: {template: " +
+           launcher + "}, workerGroupSpecs: [{replicas: 2, numOfHosts: 2, template: " + pod +
+           "}, {replicas: 5, suspend: true, template: " + pod + "}]}}}",
+       4},
+      {"{kind: LeaderWorkerSet, metadata: {name: g}, spec: {replicas: 2, leaderWorkerTemplate: "
+       "{size: 4, "
+       "workerTemplate: " +
+           pod + "}}}",
+       4},
+  };
+  for (const auto& kind : kinds) {
+    SCOPED_TRACE(kind.manifest);
+    const Job job = job_of_gang(kind.manifest);
+    EXPECT_EQ(job.key.str(), "team/g");
+    EXPECT_EQ(job.parallelism, kind.pods);
+    EXPECT_TRUE(job.indexed);
+    EXPECT_EQ(job.pod_requests.gpu_count("nvidia.com/gpu"), 4);
+    EXPECT_EQ(job.intent->deadline_after_s, 4 * 3600);
+    EXPECT_FALSE(job.intent->any_placement);
+  }
+}
+
+TEST(Manifest, OfAGangWhosePodsDifferInGpusNothingIsSaidAndItSaysWhy) {
+  const auto pod = [](int gpus) {
+    return "{spec: {containers: [{resources: {limits: {nvidia.com/gpu: " + std::to_string(gpus) +
+           "}}}]}}";
+  };
+  const auto manifest = split_manifest(
+      "{kind: PyTorchJob, metadata: {name: g}, spec: {pytorchReplicaSpecs: {Master: {template: " +
+      pod(1) + "}, Worker: {replicas: 3, template: " + pod(8) + "}}}}");
+  ASSERT_TRUE(manifest);
+  EXPECT_EQ(manifest->objects.front().of, "PyTorchJob g");
+  EXPECT_EQ(manifest->objects.front().json, "");
+  EXPECT_THAT(manifest->objects.front().why_not, HasSubstr("different numbers of GPUs"));
+}
+
 TEST(Manifest, AFileIsSplitIntoItsObjects) {
   const auto manifest = split_manifest(
       "kind: Namespace\nmetadata: {name: a}\n---\nkind: Pod\nmetadata: {namespace: a}\n---\nkind: "
