@@ -473,7 +473,7 @@ class WorldPlanner {
   std::vector<OwnWrite> plan(const ClusterSnapshot& snapshot, double now_s,
                              const std::unordered_set<Uid>& unanswered = {}) {
     const auto held_off = memory.held_off(now_s);
-    const core::RefusedNodes refused = memory.refused_nodes(now_s);
+    const core::RefusedNodes refused = memory.refused_nodes(snapshot, now_s);
     core::QueueOptions asked = options(now_s);
     asked.held_off = &held_off;
     asked.refused = &refused;

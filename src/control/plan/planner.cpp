@@ -185,7 +185,7 @@ void Planner::plan(const Actuator::Overlay& seen, double changed_s) {
   const double began_s = clock_.steady_s();
   const SettingsPtr settings = options_.settings->get();
   const auto held_off = memory_.held_off(began_s);
-  const core::RefusedNodes refused = memory_.refused_nodes(began_s);
+  const core::RefusedNodes refused = memory_.refused_nodes(snapshot, began_s);
   core::QueueOptions asked = options_.queue_options(*settings, *known_.get(), source_, clock_);
   asked.held_off = &held_off;
   asked.refused = &refused;
@@ -313,7 +313,7 @@ void Planner::show_view() {
   if (term_) view.denied_room = denied_room_;
   if (term_) view.moves = mover_.advised();
   if (term_) view.stop_book = stop_book_;
-  if (term_) view.refused = memory_.refused_nodes(clock_.steady_s());
+  if (term_) view.refused = memory_.refused_nodes(*source_.snapshot(), clock_.steady_s());
   view.slow_nodes = mover_.slow_nodes();
   if (view != *view_.get()) view_.set(std::move(view));
 }

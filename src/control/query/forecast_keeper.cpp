@@ -80,7 +80,9 @@ void ForecastKeeper::renew(const StopAsked& stop) {
   size_.set(static_cast<double>(book->size()));
   const auto planner = planner_.get();
   const std::vector<QueueRow> rows = queue_rows(sight, *planner, *book);
-  somebody_waits_ = !sight.queue.state().waiting().empty();
+  somebody_waits_ = std::any_of(rows.begin(), rows.end(), [](const QueueRow& row) {
+    return row.state == TaskState::kWaiting;
+  });
   meters_.show(rows, book->made_s());
   overload_.look(queue_loads(rows, load_of(sight)), sight.now_s, planner->leads ? &post_ : nullptr);
   const auto settings = options_.settings->get();

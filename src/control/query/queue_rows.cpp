@@ -218,6 +218,13 @@ class RowMaker {
            sight_.now_steady_s;
   }
 
+  // It was released, and kube-scheduler does not bind it: nobody can tell when it will.
+  static bool is_refused(const core::QueueTask& task) {
+    return std::any_of(task.pods.begin(), task.pods.end(), [](const PodPtr& pod) {
+      return !pod->gated && pod->unschedulable.has_value();
+    });
+  }
+
   bool type_is_absent(const core::QueueTask& task) const {
     const core::AcceptedTypes accepted(*task.intent, *sight_.catalog, task.request.resource);
     bool any = !accepted.anything();
@@ -238,7 +245,8 @@ class RowMaker {
     return at->second;
   }
 
-  // Tasks that wait for something other than GPUs have no forecast.
+  // Tasks that wait for something other than GPUs have no forecast, but for those that wait for
+  // tasks that have one.
   void forecast(core::TaskIndex index, std::optional<double> refused_s, QueueRow& row) const {
     const core::QueueTask& task = queue_.task(index);
     if (row.blocked) {
@@ -252,6 +260,7 @@ class RowMaker {
       row.retry_s = std::max(*refused_s, row.retry_s.value_or(*refused_s));
       return;
     }
+    if (row.state == TaskState::kStarting && is_refused(task)) return;
     const core::Forecast* forecast = book_.find(name_of(task));
     if (forecast == nullptr) {
       const core::TaskPhase phase = queue_.state().progress(index).phase;

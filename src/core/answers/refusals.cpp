@@ -38,7 +38,7 @@ std::string detail_of(const ExplainQuestion& question, const TaskRefusals& refus
 const TaskRefusals* refusals_of(const ClusterSnapshot& snapshot, const RefusedNodes* refused,
                                 const QueueTask& task) {
   if (refused == nullptr || refused->empty()) return nullptr;
-  const auto at = refused->find(lasting_name(snapshot, task.job.get(), *task.member));
+  const auto at = refused->find(refused_as(snapshot, task.job.get(), *task.member));
   return at == refused->end() || at->second.empty() ? nullptr : &at->second;
 }
 

@@ -1,9 +1,11 @@
 #include "slackline/core/cluster/depends.h"
 
+#include <algorithm>
 #include <deque>
 #include <map>
 
 #include "slackline/base/text.h"
+#include "slackline/core/cluster/queue.h"
 
 namespace slackline::core {
 namespace {
@@ -39,6 +41,52 @@ std::vector<std::string> dependency_cycle(const ClusterSnapshot& snapshot, const
     cycle.insert(cycle.begin(), named_by.at(cycle.front()));
   while (cycle.front() != job.name);
   return cycle;
+}
+
+// Of a chain the first is found first; what is left waits for something that nobody can tell.
+void come_after_dependencies(const ClusterSnapshot& snapshot, const std::vector<QueueTask>& tasks,
+                             std::vector<PlanTask>& planned) {
+  const auto follows = [&](TaskIndex task) {
+    return tasks[task].hindrance && tasks[task].hindrance->reason == reason::kDependencyPending;
+  };
+  std::map<ObjectKey, TaskIndex> jobs;
+  for (TaskIndex task = 0; task < tasks.size(); ++task) {
+    const bool ends = tasks[task].plan ? tasks[task].is_planned() : !tasks[task].hindrance;
+    if (tasks[task].job && tasks[task].length_known() && (ends || follows(task)))
+      jobs.emplace(tasks[task].job->key, task);
+  }
+  // What the task comes after; nullopt: one of them is not known.
+  const auto found = [&](const QueueTask& task) -> std::optional<std::vector<TaskIndex>> {
+    std::vector<TaskIndex> after;
+    for (const std::string& name : task.intent->depends_on) {
+      const Job* job = snapshot.find_job(task.key.ns, name);
+      if (job != nullptr && succeeded(*job)) continue;
+      const auto at = jobs.find({task.key.ns, name});
+      if (at == jobs.end()) return std::nullopt;
+      after.push_back(at->second);
+    }
+    return after;
+  };
+  std::map<TaskIndex, std::vector<TaskIndex>> after;
+  std::map<TaskIndex, std::vector<TaskIndex>> users;  // of those that follow themselves
+  std::map<TaskIndex, std::ptrdiff_t> left;
+  std::deque<TaskIndex> free;
+  for (TaskIndex task = 0; task < tasks.size(); ++task) {
+    auto those = follows(task) ? found(tasks[task]) : std::nullopt;
+    if (!those) continue;
+    for (const TaskIndex other : *those)
+      if (follows(other)) users[other].push_back(task);
+    left[task] = std::count_if(those->begin(), those->end(), follows);
+    if (left[task] == 0) free.push_back(task);
+    after[task] = *std::move(those);
+  }
+  while (!free.empty()) {
+    const TaskIndex task = free.front();
+    free.pop_front();
+    planned[task].after = std::move(after[task]);
+    for (const TaskIndex user : users[task])
+      if (--left[user] == 0) free.push_back(user);
+  }
 }
 
 // Repeatedly removes the Jobs all of whose dependencies are removed: the rest cannot be ordered.

@@ -155,15 +155,29 @@ std::optional<Eligibility::Domain> Eligibility::domain_for(const QueueTask& task
 Eligibility::NodeCheck Eligibility::slow_or_refused_for(const QueueTask& task) const {
   const auto& stops = task.job ? task.job->preemptions : nullptr;
   const PreemptionNote::SlowRun* slow = stops && stops->slow ? &*stops->slow : nullptr;
-  const TaskRefusals* refusals = nullptr;
-  if (refused_ != nullptr && !refused_->empty()) {
-    const auto at = refused_->find(lasting_name(snapshot_, task.job.get(), *task.member));
-    if (at != refused_->end()) refusals = &at->second;
-  }
+  const TaskRefusals* refusals = refusals_of(task);
   if (slow == nullptr && refusals == nullptr) return nullptr;
   return [slow, refusals](const NodeName& node) {
     return (slow != nullptr && slow->on(node)) || (refusals != nullptr && refusals->contains(node));
   };
+}
+
+const TaskRefusals* Eligibility::refusals_of(const QueueTask& task) const {
+  if (refused_ == nullptr || refused_->empty()) return nullptr;
+  const auto at = refused_->find(refused_as(snapshot_, task.job.get(), *task.member));
+  return at == refused_->end() || at->second.empty() ? nullptr : &at->second;
+}
+
+bool Eligibility::is_bound_where_it_fits(const QueueTask& task) const {
+  const auto& others = task.member->requests.others;
+  const auto is_listed = [&](const ResourceAmount& other) {
+    return snapshot_.node_table.lists(other.resource);
+  };
+  if (!std::all_of(others.begin(), others.end(), is_listed)) return false;
+  if (refusals_of(task) == nullptr) return true;
+  // Those of pods that may not share a node are mostly where the others of them are.
+  const Job* job = task.job.get();
+  return refused_as(snapshot_, job, *task.member) != lasting_name(snapshot_, job, *task.member);
 }
 
 const EligibleNodesPtr& Eligibility::of(const Pod& member, const TaskRequest* shared) {

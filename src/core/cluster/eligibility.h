@@ -63,6 +63,9 @@ class Eligibility {
   // these.
   std::vector<PoolIndex> usable_of(std::vector<PoolIndex> preference, const QueueTask& task,
                                    const PlanTask& planned);
+  // A node that has room for it takes it, as far as anybody knows: kube-scheduler has refused it
+  // nowhere, and it asks for nothing that no node lists.
+  bool is_bound_where_it_fits(const QueueTask& task) const;
   // Those that were set aside for tasks of which nothing is known (profiling.h); null: none were.
   const EligibleNodesPtr& profilers();
 
@@ -71,6 +74,8 @@ class Eligibility {
   // Null: nothing.
   NodeCheck left_out_for(const QueueTask& task);
   NodeCheck slow_or_refused_for(const QueueTask& task) const;
+  // Null: none.
+  const TaskRefusals* refusals_of(const QueueTask& task) const;
   // As rules between pods call it (predicates.h).
   using Domain = std::vector<std::string>;
   // Of a task whose pods must be in one (OwnSpread::together): where it runs; else one that has

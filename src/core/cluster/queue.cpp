@@ -18,6 +18,7 @@
 #include "slackline/core/cluster/as_planned.h"
 #include "slackline/core/cluster/budgets.h"
 #include "slackline/core/cluster/calibration.h"
+#include "slackline/core/cluster/depends.h"
 #include "slackline/core/cluster/gang_places.h"
 #include "slackline/core/cluster/near_ends.h"
 #include "slackline/core/cluster/pools.h"
@@ -235,6 +236,7 @@ class QueueMaker {
       if (!task.plan)
         described.eligible =
             described.mixed ? eligibility.of_all(*described.mixed) : eligibility.of(task);
+      described.stops_others = task.plan || eligibility.is_bound_where_it_fits(task);
       described.preference = eligibility.usable_of(menu.preference, task, described);
       if (!task.plan && eligibility.profilers() &&
           is_unknown_task(snapshot_, options_, *task.intent, task.job.get()))
@@ -248,6 +250,7 @@ class QueueMaker {
       tasks.push_back(described_run(run, static_cast<std::int64_t>(tasks.size())));
       queue_.others_.push_back(run.pod);
     }
+    if (options_.foresee) come_after_dependencies(snapshot_, queue_.tasks_, tasks);
     queue_.table_ = std::make_unique<TaskTable>(std::move(tasks));
   }
 

@@ -196,6 +196,13 @@ Uid lasting_name(const ClusterSnapshot& snapshot, const Job* whole, const Pod& m
   return made.uid.empty() ? Uid(ObjectKey{member.key.ns, made.name}.str()) : made.uid;
 }
 
+Uid refused_as(const ClusterSnapshot& snapshot, const Job* whole, const Pod& member) {
+  Uid name = lasting_name(snapshot, whole, member);
+  if (name != member.uid || !member.owner || !spread_of(member.constraints.get()).most) return name;
+  const Job* job = owning_job(snapshot, member);
+  return job == nullptr || !is_written_gang(*job) ? member.owner->uid : name;
+}
+
 OriginalShape counted_original(const Job& job) {
   if (!job.original) return {};
   OriginalShape original = *job.original;

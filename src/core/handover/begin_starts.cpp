@@ -86,6 +86,8 @@ class StartWriter {
     const Choice& choice = queue_.state().choice(index, run.choice);
     const QuotaDemand demand = demand_of(task, choice.shape);
     if (!quotas_.admits(task.key.ns, demand.pod, demand.pods)) return stopped.empty();
+    if (meets_sibling(task, queue_.pools()[choice.pool].nodes[run.nodes.front()]))
+      return stopped.empty();
     if (any_of_later_term(stopped)) return false;
     if (!may_disrupt(stopped)) return false;
     quotas_.charge(task.key.ns, demand.pod, demand.pods);
@@ -151,6 +153,14 @@ class StartWriter {
   static std::string_view reason_of(const Effect& effect) {
     if (effect.gives_back) return reason::kBorrowedAskedBack;
     return effect.begun ? reason::kShrunk : reason::kPreempted;
+  }
+
+  // Of pods that start by themselves and may not share a node, another one has been sent there by
+  // this plan: the next one knows where that is (refused_nodes.h).
+  bool meets_sibling(const QueueTask& task, NodeIndex node) {
+    if (task.job || !task.member->owner || !task.request.spread.most || task.request.pods > 1)
+      return false;
+    return !sent_.insert({task.member->owner->uid, node}).second;
   }
 
   // A Job's resourceVersion tells as much.
@@ -395,7 +405,8 @@ class StartWriter {
   const GpuCatalog& catalog_;
   PlanStamp& stamp_;
   const double now_wall_s_;
-  ShareUse shares_;  // with what this plan starts and stops
+  std::set<std::pair<Uid, NodeIndex>> sent_;  // pods that may not share a node, by controller
+  ShareUse shares_;                           // with what this plan starts and stops
   QuotaBook quotas_;
   const std::vector<PodPtr> ending_;
   Disruptions disruptions_;

@@ -1,8 +1,10 @@
 #include "slackline/core/handover/hand_over_stage.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "slackline/base/duration.h"
+#include "slackline/core/cluster/each_pod.h"
 #include "slackline/core/cluster/predicates.h"
 #include "slackline/core/cluster/task_catalog.h"
 
@@ -37,7 +39,7 @@ class Gathering {
     if (pod->plan && pod->managed) {
       if (!pod->bound() && owner_is_deleted(*pod)) return;
       task = &task_of(Uid(pod->key.ns + "/" + pod->plan->id));
-      if (task->plan == nullptr) task->name = lasting_name(snapshot_, nullptr, *pod);
+      if (task->plan == nullptr) task->name = refused_as(snapshot_, nullptr, *pod);
       task->plan = pod->plan;
       task->wanted = static_cast<std::int64_t>(pod->plan->nodes.size());
     } else if (at != by_id_.end()) {
@@ -85,6 +87,38 @@ double unbound_after_s(int misses) {
   for (int miss = kMostMisses; miss <= misses && after_s < kMostBackoff_s; ++miss)
     after_s *= 2;
   return std::min(after_s, kMostBackoff_s);
+}
+
+constexpr double kLookedAtAgain_s = 60;
+
+NodeName place_of(const Pod& pod) {
+  if (pod.bound()) return pod.node;
+  if (!pod.nominated_node.empty() || !pod.plan || pod.plan->nodes.empty())
+    return pod.nominated_node;
+  return pod.plan->nodes.front();
+}
+
+// Of pods that wait and may not share a node with others of their controller, that start by
+// themselves as well: where these are.
+RefusedNodes nodes_of_siblings(const ClusterSnapshot& snapshot, double now_s) {
+  std::unordered_set<Uid> owners;
+  for (const PodPtr& pod : snapshot.unbound)
+    if (pod->our_gate && !pod->plan && !pod->deleting && pod->owner &&
+        spread_of(pod->constraints.get()).most)
+      if (Uid name = refused_as(snapshot, nullptr, *pod); name == pod->owner->uid)
+        owners.insert(std::move(name));
+  RefusedNodes all;
+  if (owners.empty()) return all;
+  const Refusal refusal{
+      (std::floor(now_s / kLookedAtAgain_s) + 2) * kLookedAtAgain_s,
+      "a pod of the same controller is there, which may not share a node with it"};
+  each_pod(snapshot, [&](const Pod& pod) {
+    if (!pod.owner || pod.terminal() || !owners.contains(pod.owner->uid)) return;
+    const NodeName node = place_of(pod);
+    if (!node.empty() && spread_of(pod.constraints.get()).most)
+      all[pod.owner->uid].try_emplace(node, refusal);
+  });
+  return all;
 }
 
 }  // namespace
@@ -197,11 +231,11 @@ bool HandOverMemory::is_refused(const Uid& task, const NodeName& node, double no
   return at != nodes->second.end() && at->second.until_s > now_s;
 }
 
-RefusedNodes HandOverMemory::refused_nodes(double now_s) const {
-  RefusedNodes all;
+RefusedNodes HandOverMemory::refused_nodes(const ClusterSnapshot& snapshot, double now_s) const {
+  RefusedNodes all = nodes_of_siblings(snapshot, now_s);
   for (const auto& [task, nodes] : refused)
     for (const auto& [node, refusal] : nodes)
-      if (refusal.until_s > now_s) all[task].emplace(node, refusal);
+      if (refusal.until_s > now_s) all[task].insert_or_assign(node, refusal);
   return all;
 }
 

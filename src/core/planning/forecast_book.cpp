@@ -18,6 +18,10 @@ ForecastBook::ForecastBook(const PlanState& state, const std::vector<Uid>& names
   for (const TaskIndex task : state.running())
     if (task < names.size()) asked.push_back(task);
   RolloutOptions options;
+  for (TaskIndex task = 0; task < names.size(); ++task)
+    if (!state.tasks()[task].after.empty() && state.progress(task).phase == TaskPhase::kFuture)
+      options.followers.push_back(task);
+  asked.insert(asked.end(), options.followers.begin(), options.followers.end());
   options.resolution = resolution_for(state.waiting().size());
   options.stop = stop;
   options.expected = std::move(expected.tasks);

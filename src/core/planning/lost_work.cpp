@@ -5,6 +5,11 @@
 
 namespace slackline::core {
 
+double lasting_grace_s(double grace_s) {
+  constexpr double kShort_s = 60;
+  return grace_s > kShort_s ? grace_s : 0;
+}
+
 double unsaved_s(const SavedWork& saved) {
   const double worked_s = std::max(0.0, saved.worked_s);
   const bool told = saved.since_checkpoint_s && *saved.since_checkpoint_s >= 0;

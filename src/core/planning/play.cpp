@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <queue>
 #include <tuple>
+#include <unordered_map>
 
 namespace slackline::core {
 namespace {
@@ -31,8 +32,9 @@ class Player {
 
   int play(const std::vector<TaskIndex>& arrivals, const PlayOptions& options) {
     for (const TaskIndex task : arrivals)
-      push(std::max(state_.tasks()[task].submit_s, state_.progress(task).not_before_s),
-           EntryKind::kArrival, task);
+      if (!comes_after_others(task))
+        push(std::max(state_.tasks()[task].submit_s, state_.progress(task).not_before_s),
+             EntryKind::kArrival, task);
     for (const TaskIndex task : state_.running())
       push_finish(task, state_.progress(task).run);
     if (options.plan_at_s) push(*options.plan_at_s, EntryKind::kWake);
@@ -56,6 +58,15 @@ class Player {
   }
 
  private:
+  bool comes_after_others(TaskIndex task) {
+    for (const TaskIndex other : state_.tasks()[task].after)
+      if (state_.progress(other).phase != TaskPhase::kFinished) {
+        followers_[other].push_back(task);
+        ++awaited_[task];
+      }
+    return awaited_.contains(task);
+  }
+
   void push(double time_s, EntryKind kind, TaskIndex task = 0, int run = 0) {
     queue_.push({time_s, kind, seq_++, task, run});
   }
@@ -77,6 +88,9 @@ class Player {
         state_.progress(entry.task).phase == TaskPhase::kRunning && runs_[entry.task] == entry.run;
     if (!current) return;
     report(now_s, RunEvent::kFinish, entry.task, state_.finish(entry.task, now_s));
+    if (const auto at = followers_.find(entry.task); at != followers_.end())
+      for (const TaskIndex task : at->second)
+        if (--awaited_[task] == 0) state_.arrive(task);
   }
 
   void perform(const Plan& plan, double now_s) {
@@ -98,7 +112,9 @@ class Player {
   PlanState& state_;
   const Policy& policy_;
   const PlayHooks& hooks_;
-  std::vector<int> runs_;  // started so far, by task
+  std::vector<int> runs_;                                            // started so far, by task
+  std::unordered_map<TaskIndex, std::vector<TaskIndex>> followers_;  // that come after a task
+  std::unordered_map<TaskIndex, int> awaited_;  // how many each of them still awaits
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue_;
   std::uint64_t seq_ = 0;
   double active_s_ = 0;  // when something last ran, was done or was expected

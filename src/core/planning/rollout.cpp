@@ -223,6 +223,7 @@ template <class Visit>
 bool Futures::each(const PlanState& state, const Policy& policy, const Visit& visit) const {
   PlanState planned = state;
   std::vector<TaskIndex> arrivals = arrivals_;
+  arrivals.insert(arrivals.end(), options_.followers.begin(), options_.followers.end());
   for (const TaskIndex task : state.waiting())
     if (state.progress(task).not_before_s > now_s_) {
       planned.withdraw(task);

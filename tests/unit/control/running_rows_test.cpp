@@ -341,5 +341,50 @@ TEST_F(RunningRowsTest, WhoHoldsTheGpusIsNamedBeItPlannedOrNot) {
   EXPECT_EQ(holder(a_pod("theirs-0").of_job("theirs").gpus(4).on("n1")), "default/theirs");
 }
 
+TEST_F(RunningRowsTest, WhatDependsOnOthersStartsInForecastsOnceTheyHaveFinished) {
+  const auto after = [&](const std::string& name, std::vector<std::string> others) {
+    auto job = a_job(name).gpus(4).waiting().created(clock_.wall_s());
+    job.intent().expected_duration_s = 600;
+    job.intent().depends_on = std::move(others);
+    job.intent().deadline_s = start_s() + 1.5 * kLength_s;  // for one of them after the run
+    return job;
+  };
+  const ClusterSnapshot snapshot = a_cluster()
+                                       .with(a_node("n1"))
+                                       .with(a_run())
+                                       .with(its_pod())
+                                       .with(a_job("copies").gpus(0).of(1))
+                                       .with(after("last", {"next", "runs"}))
+                                       .with(after("next", {"runs"}))
+                                       .with(after("unknown", {"copies", "runs"}))
+                                       .with(after("behind", {"unknown"}))
+                                       .build();
+  const double ends_s = start_s() + kLength_s;
+  const QueueRow next = row(snapshot, "next");
+  EXPECT_EQ(next.reason, reason::kDependencyPending);
+  ASSERT_TRUE(next.start_s && next.finish_s && next.chance);
+  EXPECT_NEAR(*next.start_s, ends_s, 1);
+  EXPECT_NEAR(*next.finish_s, ends_s + 600, 1);
+  EXPECT_GT(*next.chance, 0.7);
+  const QueueRow last = row(snapshot, "last");
+  ASSERT_TRUE(last.start_s && last.chance);
+  EXPECT_NEAR(*last.start_s, ends_s + 600, 300) << "by the median of the futures";
+  EXPECT_LT(*last.chance, *next.chance);
+  for (const char* name : {"unknown", "behind"})
+    EXPECT_FALSE(row(snapshot, name).start_s) << name;
+}
+
+TEST_F(RunningRowsTest, CpuThatPodsWithoutGpusHoldForGoodIsNamedAndNotTheGpus) {
+  const ClusterSnapshot snapshot = a_cluster()
+                                       .with(a_node("n1").cpus(8))
+                                       .with(a_pod("proxy").gpus(0).cpus(6).on("n1"))
+                                       .with(waits(4).cpus(4))
+                                       .build();
+  const ExplainView told = why(snapshot, "waits");
+  ASSERT_EQ(told.blockers.size(), 1U);
+  EXPECT_TRUE(told.blockers[0].what.ends_with("that pods without GPUs hold"));
+  EXPECT_EQ(told.blockers[0].detail, "n1 has 2 cpu free, and a pod asks for 4");
+}
+
 }  // namespace
 }  // namespace slackline::control

@@ -506,7 +506,7 @@ TEST_F(RefusedTest, WhereKubeSchedulerFoundNoPlaceATaskIsNotPlannedAgain) {
 
 TEST_F(RefusedTest, AfterAWhileItIsTriedAgain) {
   refuse();
-  const RefusedNodes refused = planner_.memory.refused_nodes(world_.now_s());
+  const RefusedNodes refused = planner_.memory.refused_nodes(world_.snapshot(), world_.now_s());
   EXPECT_EQ(refused.at(test::job_uid("train")).at(NodeName("n1")).said, "0/3 nodes");
   settle(planner_, false);
   EXPECT_EQ(nominated(), NodeName());

@@ -324,6 +324,14 @@ TEST_F(PreemptionTest, NobodyIsStoppedForWhomAQuotaRefuses) {
   EXPECT_EQ(stops(), 0);
 }
 
+// kube-scheduler binds it nowhere, or only where an extender of others serves the resource.
+TEST_F(PreemptionTest, NobodyIsStoppedForWhoAsksForWhatNoNodeLists) {
+  fill({"n1"}, 3700);
+  arrive(urgent_job("urgent").other("example.com/hca", 1));
+  planner_.act(world_);
+  EXPECT_EQ(stops(), 0);
+}
+
 TEST_F(PreemptionTest, AGangMakesRoomAsAWhole) {
   for (const char* node : {"n1", "n2"})
     world_.add(a_node(node).of("", 8));

@@ -2,6 +2,7 @@
 // can take back are led round them, and what is made again is not planned there.
 #include <set>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "support/hand_over_world.h"
@@ -51,7 +52,9 @@ class RefusedGangTest : public testing::Test {
     world_.pass(3);  // it is whole once no pod comes any more
     settle();
   }
-  RefusedNodes refused() { return planner_.memory.refused_nodes(world_.now_s()); }
+  RefusedNodes refused() {
+    return planner_.memory.refused_nodes(world_.snapshot(), world_.now_s());
+  }
 
   test::HandOverWorld world_;
   test::WorldPlanner planner_{1};
@@ -124,6 +127,36 @@ TEST_F(RefusedGangTest, OfPodsThatDifferIsNotPlannedThereEither) {
   world_.pass(kRefusedFor_s);
   settle();
   EXPECT_EQ(master_on(), first) << "it is tried again";
+}
+
+// Replicas of four GPUs each, two of which no node may have, by anti-affinity; every node has
+// eight.
+TEST(SiblingsTest, ThatMayNotShareANodeAreSentToOneEachAndTheLastIsToldWhoIsThere) {
+  test::HandOverWorld world;
+  test::WorldPlanner planner{1};
+  for (const char* node : {"n1", "n2", "n3"})
+    world.add(a_node(node).of("A100", 8));
+  SchedulingConstraints apart;
+  apart.own_spread.most = 1;
+  const auto replica = [&](const std::string& name) {
+    world.add(
+        a_pod(name).owned_by("ReplicaSet", "web").gpus(4).managed().gated().constrained(apart));
+  };
+  for (const char* name : {"web-a", "web-b", "web-c"})
+    replica(name);
+  ASSERT_TRUE(planner.settle(world));
+  replica("web-d");
+  ASSERT_TRUE(planner.settle(world));
+  std::set<NodeName> nodes;
+  for (const auto& [key, pod] : world.pods())
+    if (pod.bound()) nodes.insert(pod.node);
+  EXPECT_EQ(nodes.size(), 3U);
+  const Pod& last = world.pods().at({"default", "web-d"});
+  EXPECT_TRUE(last.gated && last.plan == nullptr && last.nominated_node.empty());
+  const RefusedNodes refused = planner.memory.refused_nodes(world.snapshot(), world.now_s());
+  EXPECT_EQ(refused.at(last.owner->uid).size(), 3U);
+  EXPECT_THAT(refused.at(last.owner->uid).at(NodeName("n2")).said,
+              testing::HasSubstr("a pod of the same controller is there"));
 }
 
 }  // namespace

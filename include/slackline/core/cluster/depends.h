@@ -15,10 +15,18 @@
 
 namespace slackline::core {
 
+struct PlanTask;
+struct QueueTask;
+
 // The shortest cycle from the Job over its dependencies back to itself, as names, the Job first and
 // last; empty if there is none. `depends_on` replaces what the snapshot says about the Job.
 std::vector<std::string> dependency_cycle(const ClusterSnapshot& snapshot, const ObjectKey& job,
                                           const std::vector<std::string>& depends_on);
+
+// For forecasts: what each of these waits for (PlanTask::after), where all of it is among them and
+// is predicted to finish. `planned`: the same tasks, and others behind them.
+void come_after_dependencies(const ClusterSnapshot& snapshot, const std::vector<QueueTask>& tasks,
+                             std::vector<PlanTask>& planned);
 
 class Dependencies {
  public:

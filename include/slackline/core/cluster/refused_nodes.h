@@ -1,7 +1,8 @@
 // RefusedNodes: where kube-scheduler found no node for a pod of a task that was nominated there, by
-// rules that no plan knows (other pods' rules, volumes). Until it ends, the task is not planned
-// there again. The hand-over remembers it (core/handover/hand_over_stage.h), the queue obeys it,
-// and answers tell it (core/answers/refusals.h).
+// rules that no plan knows (other pods' rules, volumes), and where a pod is that may not share a
+// node with it, of the same controller. Until it ends, the task is not planned there again. The
+// hand-over remembers it (core/handover/hand_over_stage.h), the queue obeys it, and answers tell it
+// (core/answers/refusals.h).
 #pragma once
 
 #include <map>
@@ -20,6 +21,6 @@ struct Refusal {
 };
 
 using TaskRefusals = std::map<NodeName, Refusal>;
-using RefusedNodes = std::unordered_map<Uid, TaskRefusals>;  // by lasting_name()
+using RefusedNodes = std::unordered_map<Uid, TaskRefusals>;  // by refused_as()
 
 }  // namespace slackline::core

@@ -37,6 +37,9 @@ TaskState task_state(bool planned, std::int64_t bound, std::int64_t wanted);
 // controller that makes its gang, "namespace/name" of other gangs; else the pod's. `whole`: the Job
 // that carries the plan; null: pods do, and this is one of them.
 Uid lasting_name(const ClusterSnapshot& snapshot, const Job* whole, const Pod& member);
+// By which is remembered where it found no node: the same, but for pods of one controller that
+// start by themselves and may not share a node. What one of them meets, all would.
+Uid refused_as(const ClusterSnapshot& snapshot, const Job* whole, const Pod& member);
 
 // Before its shape was changed: how many pods it asks for, and whether as a gang.
 std::int64_t written_pods(const Job& job);

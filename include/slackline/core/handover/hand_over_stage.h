@@ -52,7 +52,7 @@ inline constexpr double kMostBackoff_s = 600;
 // A task with a plan that is not over.
 struct PlannedTask {
   Uid id;                    // the Job's, or "namespace/plan id"
-  Uid name;                  // lasting_name()
+  Uid name;                  // refused_as()
   const Job* job = nullptr;  // carries the plan; null: each pod does
   std::shared_ptr<const PlanNote> plan;
   std::vector<PodPtr> unbound;   // in the snapshot's order
@@ -111,7 +111,7 @@ struct HandOverMemory {
   bool never_nominated(const Pod& pod) const;
 
   bool is_refused(const Uid& task, const NodeName& node, double now_s) const;
-  RefusedNodes refused_nodes(double now_s) const;
+  RefusedNodes refused_nodes(const ClusterSnapshot& snapshot, double now_s) const;
 
   // Jobs that may not be planned now.
   std::unordered_set<Uid> held_off(double now_s) const;

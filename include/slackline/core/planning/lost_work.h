@@ -25,6 +25,10 @@ struct SavedWork {
   double restart_s = 0;                           // start-up after the stop
 };
 
+// How long pods with that grace period hold their GPUs after a stop, as far as it counts: of a
+// short one most need little, 0.
+double lasting_grace_s(double grace_s);
+
 // Seconds of work, from 0 to worked_s; without any checkpoint all of it. Not the restart.
 double unsaved_s(const SavedWork& saved);
 

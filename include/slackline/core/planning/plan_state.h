@@ -53,7 +53,8 @@ struct PlanTask {
   double checkpoint_s = 600;  // a stop loses the work done since; 0 = nothing
   // Of the present run, as it told itself; it counts where it is later than checkpoint_s implies.
   std::optional<double> last_checkpoint_s{};
-  bool preemptible = true;  // may be stopped for others
+  bool preemptible = true;   // may be stopped for others
+  bool stops_others = true;  // others may be stopped for it
   // Never stopped so that an owner has his GPUs back: it runs on its queue's own and on the pool's.
   bool keeps_gpus = false;
   bool can_give_back = true;  // its run can be stopped for that now, disruption budgets aside
@@ -70,8 +71,9 @@ struct PlanTask {
   // has waited for fallback_after_s. The menu has placements in these pools only.
   std::vector<PoolIndex> preference{};
   double fallback_after_s = kDefaultFallback_s;
-  EligibleNodesPtr eligible{};   // null: every node
-  EligibleNodesPtr preferred{};  // taken first; null: none is
+  std::vector<TaskIndex> after{};  // what it waits for before it can wait for GPUs (play.h)
+  EligibleNodesPtr eligible{};     // null: every node
+  EligibleNodesPtr preferred{};    // taken first; null: none is
   // Its pods, where they differ: `eligible` is then what all of them may use. Null: they are equal.
   std::shared_ptr<const MixedPods> mixed{};
 };

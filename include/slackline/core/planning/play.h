@@ -37,7 +37,8 @@ struct PlayOptions {
   double resolution = 0;
 };
 
-// Tasks of `arrivals` arrive at their submit time; runs of the state end as work_s says.
+// Tasks of `arrivals` arrive at their submit time, or once all those have finished that they come
+// after (PlanTask::after); runs of the state end as work_s says.
 // Returns the calls of the policy.
 int play(PlanState& state, const Policy& policy, const std::vector<TaskIndex>& arrivals,
          const PlayHooks& hooks, const PlayOptions& options = {});

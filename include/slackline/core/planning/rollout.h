@@ -47,6 +47,7 @@ struct RolloutOptions {
   // the last window_s. Only the differences of their submit times count. Empty: no arrivals.
   std::vector<PlanTask> expected;
   double window_s = 86400;
+  std::vector<TaskIndex> followers{};  // tasks of the state that come after others of it
   double horizon_s = 2 * 86400.0;
   double resolution = 0;  // PlayOptions::resolution, of the time from now
   StopAsked stop{};       // asked after every call of the policy
@@ -92,9 +93,9 @@ class Futures {
   std::vector<TaskIndex> arrivals_;  // those that are expected, in each table; empty: none are
 };
 
-// One forecast for each task asked about, which must wait or run; tasks still in the future of the
-// state do not arrive. O(kScenarios x calls of the policy); of one scenario if all are the same: no
-// error and no expected arrivals. Empty if it was stopped.
+// One forecast for each task asked about, which must wait, run or follow; other tasks still in the
+// future of the state do not arrive. O(kScenarios x calls of the policy); of one scenario if all
+// are the same: no error and no expected arrivals. Empty if it was stopped.
 std::vector<Forecast> rollout(const PlanState& state, double now_s, const Policy& policy,
                               const std::vector<TaskIndex>& tasks,
                               const RolloutOptions& options = {});

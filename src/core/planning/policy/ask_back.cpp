@@ -73,7 +73,7 @@ class AskBack {
   std::vector<TaskIndex> askers() const {
     std::vector<TaskIndex> askers;
     for (const TaskIndex task : state_.waiting())
-      if (lacks_room(task)) askers.push_back(task);
+      if (planning_.task(task).stops_others && lacks_room(task)) askers.push_back(task);
     return in_order(std::move(askers));
   }
 

@@ -24,6 +24,7 @@ std::optional<CheckedStops::Victim> CheckedStops::victim_of(TaskIndex run, const
   const double now_s = planning_.now_s();
   const PlanTask& task = planning_.task(run);
   const bool urgent = planning_.task(asker.task).qos == QosClass::kUrgent;
+  if (!planning_.task(asker.task).stops_others) return std::nullopt;
   if (task.promised_to && *task.promised_to != asker.task) return std::nullopt;
   if (!may_stop(state_, run, now_s, rules_, urgent)) return std::nullopt;
   const double wait_s = asker.must_end_s - run_s - now_s;  // endless for an urgent asker

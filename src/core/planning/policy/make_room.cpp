@@ -23,6 +23,7 @@ RoomMaker::RoomMaker(Planning& planning, const SavableOptions& options, double m
     : planning_(planning), state_(planning.state()), options_(options), margin_(margin) {}
 
 std::optional<ChoiceIndex> RoomMaker::make(TaskIndex asker, double limit_s, double early_s) {
+  if (!planning_.task(asker).stops_others) return std::nullopt;
   denied_ = false;
   early_s_ = early_s;
   const auto choice = make_within_budget(asker, limit_s);

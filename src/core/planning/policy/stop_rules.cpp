@@ -8,7 +8,6 @@ namespace slackline::core {
 namespace {
 
 constexpr double kLeastRun_s = 60;
-constexpr double kShortGrace_s = 60;  // most pods end long before the end of theirs
 
 bool is_near_end(const PlanState& state, TaskIndex run, double now_s, const StopRules& rules,
                  bool urgent) {
@@ -54,8 +53,7 @@ double wasted_if_stopped_gpu_s(const PlanState& state, TaskIndex run, double wor
 }
 
 bool ends_in_time(const PlanTask& run, double wait_s) {
-  const double grace_s = run.grace_s > kShortGrace_s ? run.grace_s : 0;
-  return run.notice_s + grace_s <= wait_s;
+  return run.notice_s + lasting_grace_s(run.grace_s) <= wait_s;
 }
 
 }  // namespace slackline::core
