@@ -325,6 +325,20 @@ QuoteRowView row_view(const core::QuoteRow& row, const Quoted& quoted, Viewer& v
   return view;
 }
 
+// What it would take is known; when it starts is nobody's to say here.
+void leave_to_others(QuoteView& view) {
+  view.reason = reason::kNotManaged;
+  view.before.reset();
+  for (QuoteRowView& row : view.rows) {
+    row.start = row.finish = {};
+    row.chance = row.latest_s = std::nullopt;
+    row.delayed = row.stopped = {};
+    row.delays.clear();
+    row.best = false;
+    if (row.why_not.empty()) row.why_not = reason::kNotManaged;
+  }
+}
+
 }  // namespace
 
 Result<QuoteView> AnswerQuery::quote(const PostedTask& posted, Viewer viewer) {
@@ -335,6 +349,10 @@ Result<QuoteView> AnswerQuery::quote(const PostedTask& posted, Viewer viewer) {
   view.problems = task.job ? task.job->problems : task.pod->problems;
   if (const auto& intent = task.job ? task.job->intent : task.pod->intent)
     view.problems.insert(view.problems.end(), intent->problems.begin(), intent->problems.end());
+  const std::string others =
+      posted.job ? core::why_left_to_others(*posted.job) : core::why_left_to_others(*posted.pod);
+  if (!others.empty())
+    view.problems.push_back("Slackline would leave it to others, and knows no start: it " + others);
   Quoted quoted;
   {
     MutexLock lock(my.mutex);
@@ -350,8 +368,9 @@ Result<QuoteView> AnswerQuery::quote(const PostedTask& posted, Viewer viewer) {
           return core::with_variants(snapshot, {variants.written, variants.free});
         });
     SLACKLINE_TRY(cluster_is_read(*sight.snapshot));
-    quoted.quote = core::make_quote(sight.queue, variants, sight.policy, sight.now_s,
-                                    {my.reader.expect(*written->arrivals, sight.queue), stop});
+    quoted.quote =
+        core::make_quote(*sight.snapshot, sight.queue, variants, sight.policy, sight.now_s,
+                         {my.reader.expect(*written->arrivals, sight.queue), stop});
     view.before = tasks_before(quoted.quote, sight.queue, *written->book);
     for (core::TaskIndex index = 0; index < sight.queue.size(); ++index)
       quoted.keys.push_back(sight.queue.task(index).key);
@@ -373,6 +392,7 @@ Result<QuoteView> AnswerQuery::quote(const PostedTask& posted, Viewer viewer) {
     view.rows.push_back(row_view(quoted.quote.rows[i], quoted, viewer));
     view.rows.back().best = quoted.quote.best == i;
   }
+  if (!others.empty()) leave_to_others(view);
   return view;
 }
 

@@ -9,6 +9,7 @@
 #include "slackline/base/text.h"
 #include "slackline/core/answers/refusals.h"
 #include "slackline/core/cluster/quotas.h"
+#include "slackline/core/planning/lost_work.h"
 #include "slackline/model/reason.h"
 
 namespace slackline::core {
@@ -170,6 +171,9 @@ class ChangeFinder {
       PlanState state = trials.with(task);
       state.stop(run, question_.now_s);
       state.withdraw(run);
+      state.hold_back(task,
+                      std::max(state.progress(task).not_before_s,
+                               question_.now_s + lasting_grace_s(state.tasks()[run].grace_s)));
       keep({ChangeKind::kGiveWay,
             format("stop {}", queue.task(run).key.str()),
             queue.task(run).key,

@@ -61,10 +61,12 @@ class Explainer {
     // GPUs of refused nodes may well be free.
     const bool lacks_nodes = refusals && refusals->lacking();
     const bool none_is_large_enough = first == reason::kNoNodeFits;
-    if (auto gpus = task_.plan ? std::nullopt : lacking_gpus(question_);
+    auto rest = none_is_large_enough ? std::nullopt : lacking_rest(question_);
+    const bool lacks_gpus = !rest || rest->p50_s;  // else on no node are GPUs what it lacks
+    if (auto gpus = task_.plan || !lacks_gpus ? std::nullopt : lacking_gpus(question_);
         gpus && !lacks_nodes && !none_is_large_enough)
       blockers_.push_back(*std::move(gpus));
-    else if (auto rest = lacking_rest(question_))
+    else if (rest)
       blockers_.push_back(*std::move(rest));
     if (const auto share = reason_of_shares(question_.queue.state(), question_.task);
         !share.empty())

@@ -48,7 +48,6 @@ class Fit {
     return found >= choice.shape.d_node;
   }
 
- private:
   bool holds(const Choice& choice) const {
     const std::vector<std::int64_t>& of_each = task_.request.of_each;
     if (of_each.empty()) return nodes_for(choice, choice.shape.d_node) == choice.shape.d_node;
@@ -67,6 +66,7 @@ class Fit {
     return have_room(of_each, gpus, most_on_node(task_.request.spread));
   }
 
+ private:
   int nodes_for(const Choice& choice, int most) const {
     const bool alike = task_.request.of_each.empty();
     const std::int64_t gpus = alike ? choice.shape.d_gpn : task_.request.gpus;
@@ -160,6 +160,11 @@ std::string gpus_text(std::int64_t gpus) {
 
 bool could_ever_fit(const ClusterSnapshot& snapshot, const Queue& queue, TaskIndex task) {
   return Fit(snapshot, queue, task).any();
+}
+
+bool could_ever_fit(const ClusterSnapshot& snapshot, const Queue& queue, TaskIndex task,
+                    const Choice& choice) {
+  return Fit(snapshot, queue, task).holds(choice);
 }
 
 std::string too_large(const ExplainQuestion& question) {

@@ -7,7 +7,10 @@
 #include <utility>
 
 #include "slackline/base/duration.h"
+#include "slackline/core/answers/explain.h"
+#include "slackline/core/cluster/queue_shares.h"
 #include "slackline/core/planning/deadline.h"
+#include "slackline/model/reason.h"
 
 namespace slackline::core {
 namespace {
@@ -49,9 +52,10 @@ std::vector<ChoiceIndex> in_turns(const PlacementMenu& menu) {
 
 class Quoter {
  public:
-  Quoter(const Queue& queue, const QuotedTask& task, const Policy& policy, double now_s,
-         const QuoteOptions& options)
-      : queue_(queue),
+  Quoter(const ClusterSnapshot& snapshot, const Queue& queue, const QuotedTask& task,
+         const Policy& policy, double now_s, const QuoteOptions& options)
+      : snapshot_(snapshot),
+        queue_(queue),
         policy_(policy),
         now_s_(now_s),
         options_(options),
@@ -99,8 +103,8 @@ class Quoter {
     row.written = true;
     const PlacementMenu& menu = *queue_.state().tasks()[written_].menu;
     if (menu.all.size() == 1) describe(menu.all.front(), row);
-    tried(trials, written_, row);
-    if (menu.empty()) row.why_not = "no node can take it";
+    tried(trials, written_, nullptr, row);
+    if (menu.empty()) row.why_not = reason::kNoNodeFits;
     return row;
   }
 
@@ -109,7 +113,7 @@ class Quoter {
     describe(choice, row);
     row.accepted = is_accepted(choice);
     if (candidate < trials.size())
-      tried(trials, candidate, row);
+      tried(trials, candidate, &choice, row);
     else
       row.why_not = kNotTried;
     // The same task twice would be another one in each future.
@@ -137,10 +141,10 @@ class Quoter {
     });
   }
 
-  void tried(const Trials& trials, TaskIndex candidate, QuoteRow& row) {
+  // `choice`: null where the policy chooses.
+  void tried(const Trials& trials, TaskIndex candidate, const Choice* choice, QuoteRow& row) {
     if (!trials.waits(candidate)) {
-      row.why_not =
-          quote_.hindrance ? std::string(quote_.hindrance->reason) : "no node can take it";
+      row.why_not = std::string(quote_.hindrance ? quote_.hindrance->reason : reason::kNoNodeFits);
       return;
     }
     row.forecast = trials.forecast(candidate);
@@ -149,10 +153,24 @@ class Quoter {
       return;
     }
     ++quote_.tried;
+    if (!std::isfinite(row.forecast->start_s.p50()))
+      if (const std::string_view why = never_starts(choice); !why.empty()) {
+        row.forecast.reset();
+        row.why_not = why;
+        return;
+      }
     const double p90_s = row.forecast->finish_s.p90();
     const bool known = row.written ? quote_.length_known : row.run_s.has_value();
     if (quote_.deadline_s && known && std::isfinite(p90_s))
       row.latest_s = *quote_.deadline_s - (p90_s - now_s_);
+  }
+
+  // Empty: it may, beyond the horizon.
+  std::string_view never_starts(const Choice* choice) const {
+    if (choice != nullptr)
+      return could_ever_fit(snapshot_, queue_, free_, *choice) ? "" : reason::kNoNodeFits;
+    if (!could_ever_fit(snapshot_, queue_, written_)) return reason::kNoNodeFits;
+    return queue_.state().could_use_any(written_) ? "" : reason_of_shares(queue_.state(), written_);
   }
 
   // A type on which nobody can tell how long it runs, or that is too small.
@@ -201,6 +219,7 @@ class Quoter {
     }
   }
 
+  const ClusterSnapshot& snapshot_;
   const Queue& queue_;
   const Policy& policy_;
   double now_s_;
@@ -240,9 +259,9 @@ QuotedTask quoted(const Variant& task, double now_s) {
   return quoted;
 }
 
-Quote make_quote(const Queue& queue, const QuotedTask& task, const Policy& policy, double now_s,
-                 const QuoteOptions& options) {
-  return Quoter(queue, task, policy, now_s, options).make();
+Quote make_quote(const ClusterSnapshot& snapshot, const Queue& queue, const QuotedTask& task,
+                 const Policy& policy, double now_s, const QuoteOptions& options) {
+  return Quoter(snapshot, queue, task, policy, now_s, options).make();
 }
 
 }  // namespace slackline::core

@@ -8,6 +8,7 @@
 #include "slackline/base/saturating.h"
 #include "slackline/base/text.h"
 #include "slackline/core/answers/explain.h"
+#include "slackline/core/cluster/predicates.h"
 #include "slackline/core/cluster/quotas.h"
 #include "slackline/core/cluster/room.h"
 #include "slackline/core/planning/mixed_pods.h"
@@ -174,6 +175,27 @@ std::string short_on(const NodeState& node, const Resources& asked) {
   return {};
 }
 
+// No node that may take it would have CPU, memory and the like for it if its GPU pods ended.
+std::optional<Blocker> taken_for_good(const ExplainQuestion& question) {
+  const Queue& queue = question.queue;
+  const PlanTask& planned = queue.state().tasks()[question.task];
+  const Pod& member = *queue.task(question.task).member;
+  if (planned.eligible == nullptr) return std::nullopt;
+  Blocker blocker;
+  blocker.reason = reason::kWaitsItsTurn;
+  blocker.what = "CPU, memory or another resource that pods without GPUs hold";
+  for (const Choice& choice : planned.menu->all) {
+    const std::vector<NodeIndex>& nodes = queue.pools()[choice.pool].nodes;
+    for (PoolNode node = 0; node < nodes.size(); ++node) {
+      if (planned.eligible->contains(choice.pool, node)) return std::nullopt;
+      const NodeState& state = question.snapshot.node(nodes[node]);
+      if (blocker.detail.empty() && !misfit(member, *state.node))
+        blocker.detail = short_on(state, besides_gpus(member));
+    }
+  }
+  return blocker.detail.empty() ? std::nullopt : std::optional(std::move(blocker));
+}
+
 constexpr std::string_view kByAStop =
     "it is predicted to start before that: one of these runs may end earlier, or be stopped for it";
 
@@ -233,7 +255,7 @@ std::string kept_text(std::span<const NodeName> nodes) {
 std::optional<Blocker> lacking_rest(const ExplainQuestion& question) {
   const Queue& queue = question.queue;
   const double until_s = queue.state().progress(question.task).not_before_s;
-  if (until_s <= question.now_s) return std::nullopt;
+  if (until_s <= question.now_s) return taken_for_good(question);
   const PlanTask& planned = queue.state().tasks()[question.task];
   Blocker blocker;
   blocker.reason = reason::kWaitsItsTurn;

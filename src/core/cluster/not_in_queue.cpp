@@ -88,11 +88,10 @@ std::string why(const ClusterSnapshot& snapshot, const Job& job) {
   if (!job.pod_requests.wants_gpus()) return "asks for no GPU of the resources in managedResources";
   if (std::string devices = served_by_devices(snapshot, job.pod_requests); !devices.empty())
     return devices;
-  if (job.kueue)
-    return "is queued by Kueue, or run by another controller than Kubernetes' own (spec.managedBy)";
+  if (job.kueue) return why_left_to_others(job);
   if (job.owner_gang) return part_of(*job.owner_gang);
   if (!job.topmost()) return controlled_by(*job.owner);
-  if (job.holds_pods) return "has scheduling gates or a scheduling group of its own";
+  if (job.holds_pods) return why_left_to_others(job);
   if (std::string pods = pod_by_pod(snapshot, job); !pods.empty()) return pods;
   const std::vector<PodPtr> bound = bound_pods_of(snapshot, job);
   if (std::string pods = planned_alone(bound); !pods.empty()) return pods;
@@ -114,8 +113,7 @@ std::string why(const ClusterSnapshot& snapshot, const Pod& pod) {
   if (!pod.requests.wants_gpus()) return "asks for no GPU of the resources in managedResources";
   if (std::string devices = served_by_devices(snapshot, pod.requests); !devices.empty())
     return devices;
-  if (pod.foreign_gate) return "waits behind a scheduling gate that is not Slackline's";
-  if (pod.in_pod_group) return "is in a scheduling group, which kube-scheduler starts as a whole";
+  if (std::string others = why_left_to_others(pod); !others.empty()) return others;
   if (pod.owner_gang) return part_of(*pod.owner_gang);
   if (pod.owner && pod.owner->kind == "Job")
     return format("is a pod of the Job {}: ask for that", printable(pod.owner->name, 64));
@@ -140,6 +138,17 @@ const OwnerGang* gang_named(const ClusterSnapshot& snapshot, const ObjectKey& ke
 }
 
 }  // namespace
+
+std::string why_left_to_others(const Job& job) {
+  if (job.kueue)
+    return "is queued by Kueue, or run by another controller than Kubernetes' own (spec.managedBy)";
+  return job.holds_pods ? "has scheduling gates or a scheduling group of its own" : "";
+}
+
+std::string why_left_to_others(const Pod& pod) {
+  if (pod.foreign_gate) return "waits behind a scheduling gate that is not Slackline's";
+  return pod.in_pod_group ? "is in a scheduling group, which kube-scheduler starts as a whole" : "";
+}
 
 std::string why_not_in_queue(const ClusterSnapshot& snapshot, const ObjectKey& key) {
   const std::string name = printable(key.str(), 128);

@@ -174,10 +174,13 @@ std::string text_of(const ExplainView& view) {
 std::string preface_of(const QuoteView& view) {
   std::string text = printable(view.task, kMostName);
   if (view.deadline_s) text += format(", deadline {}", format_rfc3339(*view.deadline_s));
-  text += view.length_source.empty()
-              ? "; its run time is unknown: name model, batch-size and iterations, or "
-                "expected-duration\n"
-              : format("; run time by {}\n", length_text(view.length_source));
+  if (!view.length_source.empty())
+    text += format("; run time by {}", length_text(view.length_source));
+  else if (std::any_of(view.rows.begin(), view.rows.end(),
+                       [](const QuoteRowView& row) { return row.start.p50_s || row.shape; }))
+    text +=
+        "; its run time is unknown: name model, batch-size and iterations, or expected-duration";
+  text += '\n';
   if (!view.refusal.empty())
     text += format("it would be refused: {}\n", printable(view.refusal, kMostRefusal));
   if (!view.reason.empty()) text += format("it would not be planned now: {}\n", view.reason);

@@ -303,6 +303,19 @@ TEST_F(AnswerQueryTest, PodsThatStartOneByOneAreQuotedOneByOne) {
   EXPECT_THAT(of_waves->note, HasSubstr("at least 4 times as long"));
 }
 
+TEST_F(AnswerQueryTest, OfWhatSlacklineLeavesToOthersAQuoteKnowsNoStart) {
+  const test::FakeSource source(a_cluster().with(a_node("n1")).build());
+  AnswerQuery answers = query(source);
+  Job kueue = stated("team-a/theirs", 60).gpus(4).build();
+  kueue.kueue = true;
+  const auto quote = answers.quote({.job = std::make_shared<const Job>(kueue)}, Viewer());
+  ASSERT_TRUE(quote) << quote.error().message;
+  EXPECT_EQ(quote->reason, reason::kNotManaged);
+  EXPECT_THAT(quote->problems, testing::ElementsAre(HasSubstr("is queued by Kueue")));
+  for (const QuoteRowView& row : quote->rows)
+    EXPECT_FALSE(row.start.p50_s || row.best);
+}
+
 TEST_F(AnswerQueryTest, WhatAsksForNoGpusGetsNoQuote) {
   const test::FakeSource source(full());
   AnswerQuery answers = query(source);

@@ -418,7 +418,7 @@ class QuoteTest : public AnswersTest {
     queue_.emplace(make_queue(snapshot, options_, menus_));
     QuoteOptions options;
     options.stop = stop;
-    return make_quote(*queue_, task, policy_, kAsked_s, options);
+    return make_quote(snapshot, *queue_, task, policy_, kAsked_s, options);
   }
 
   static const QuoteRow* on(const Quote& quote, const std::string& type, Placement shape) {
@@ -463,6 +463,18 @@ TEST_F(QuoteTest, EveryTypeHasARowAndTheTaskAsWrittenTheFirst) {
   EXPECT_TRUE(found.rows[*found.best].accepted);
 }
 
+TEST_F(QuoteTest, WhereNoNodeCouldEverTakeItIsSaidAndNotThatItWaitsLong) {
+  auto cluster = a_cluster();
+  cluster.with(a_node("fast").of("A100", 4).taint("team", "other"))
+      .with(a_node("slow").of("K80", 4));
+  const Quote found = quote(cluster, a_job("new").gpus(4).trains("bert", 64, 4000));
+  const QuoteRow* fast = on(found, "A100", {1, 4});
+  ASSERT_NE(fast, nullptr);
+  EXPECT_FALSE(fast->forecast);
+  EXPECT_EQ(fast->why_not, reason::kNoNodeFits);
+  EXPECT_TRUE(found.rows.front().forecast) << "K80 can take it";
+}
+
 TEST_F(QuoteTest, ThePlacementThatIsWrittenHasOneOutlook) {
   auto cluster = a_cluster();
   cluster.with(a_node("n1").of("K80", 4));
@@ -484,9 +496,9 @@ TEST_F(QuoteTest, AtMostSixteenAreTriedAndTheRestSaySo) {
   Job made = job.build();
   made.gpu_container = "train";
   const QuotedTask task = quoted({std::make_shared<const Job>(made), nullptr}, kAsked_s);
-  queue_.emplace(
-      make_queue(with_variants(cluster.build(), {task.written, task.free}), options_, menus_));
-  const Quote found = make_quote(*queue_, task, policy_, kAsked_s, {});
+  const ClusterSnapshot snapshot = with_variants(cluster.build(), {task.written, task.free});
+  queue_.emplace(make_queue(snapshot, options_, menus_));
+  const Quote found = make_quote(snapshot, *queue_, task, policy_, kAsked_s, {});
   EXPECT_EQ(found.tried, static_cast<int>(kMostCandidates));
   EXPECT_GT(found.rows.size(), kMostCandidates);
   const auto not_tried = std::count_if(

@@ -85,6 +85,9 @@ std::optional<Blocker> lacking_rest(const ExplainQuestion& question);
 // Whether its nodes could take all of its pods if nothing ran on them; of those that a plan may
 // use. O(nodes x placements).
 bool could_ever_fit(const ClusterSnapshot& snapshot, const Queue& queue, TaskIndex task);
+// In this placement.
+bool could_ever_fit(const ClusterSnapshot& snapshot, const Queue& queue, TaskIndex task,
+                    const Choice& choice);
 // What it asks for beyond what there is, where it could not; empty: nothing that is counted here.
 std::string too_large(const ExplainQuestion& question);
 

@@ -61,8 +61,8 @@ struct QuotedTask {
 // `task` as it would be submitted at `now_s`.
 QuotedTask quoted(const Variant& task, double now_s);
 
-// `queue` is of the snapshot with both. kMostCandidates rows and the others.
-Quote make_quote(const Queue& queue, const QuotedTask& task, const Policy& policy, double now_s,
-                 const QuoteOptions& options);
+// Of the snapshot with both, and its queue. kMostCandidates rows and the others.
+Quote make_quote(const ClusterSnapshot& snapshot, const Queue& queue, const QuotedTask& task,
+                 const Policy& policy, double now_s, const QuoteOptions& options);
 
 }  // namespace slackline::core

@@ -11,4 +11,9 @@ namespace slackline::core {
 // do or ask instead. For a key that the queue does not have. O(pods).
 std::string why_not_in_queue(const ClusterSnapshot& snapshot, const ObjectKey& key);
 
+// Why Slackline leaves a new Job or pod to others, whatever it asks for: what follows "it"; empty:
+// it does not.
+std::string why_left_to_others(const Job& job);
+std::string why_left_to_others(const Pod& pod);
+
 }  // namespace slackline::core
