@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -69,6 +71,8 @@ struct PodAdmission {
   std::map<std::string, std::shared_ptr<const RuntimeClass>> runtime_classes{};  // by name
   // The API server refuses pods of a RuntimeClass that is not among them.
   bool knows_all_classes = false;
+  // Nor does it take pods of a PriorityClass that is not here. nullopt: not all are known.
+  std::optional<std::set<std::string>> priority_classes{};
   // The PriorityClasses that are bands (model/band.h) and make no room for themselves, with their
   // values.
   std::map<std::string, std::int32_t> bands{};

@@ -133,7 +133,10 @@ void Cache::finish_relist(KubeKind kind) {
     sweep(kind, news);
     const bool first = !std::exchange(listed_[index_of(kind)], true);
     if (first && kind == KubeKind::kNamespace) judge_anew("", due_for_news(), news);
-    if (first && kind == KubeKind::kPriorityClass) judge_jobs_anew("", due_for_news(), news);
+    if (first && kind == KubeKind::kPriorityClass) {
+      know_priority_classes();
+      judge_jobs_anew("", due_for_news(), news);
+    }
     if (first && kind == KubeKind::kRuntimeClass && belief_.proves()) {
       edit_admission().knows_all_classes = true;  // a dump may lack some
       judge_jobs_anew("", due_for_news(), news);

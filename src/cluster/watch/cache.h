@@ -120,6 +120,7 @@ class Cache {
   // For this namespace; empty: for all. Objects that are given up by that are due then
   // (snapshot.h).
   void judge_anew(const std::string& ns, double due_s, News& news) SLACKLINE_REQUIRES(mutex_);
+  void know_priority_classes() SLACKLINE_REQUIRES(mutex_);
   void judge_jobs_anew(const std::string& ns, double due_s, News& news) SLACKLINE_REQUIRES(mutex_);
   double due_for_news() const { return clock_.steady_s() + kHeardWithin_s; }
   // As ClusterSnapshot::served_by_devices; judges anew what that changes.

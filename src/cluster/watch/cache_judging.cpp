@@ -71,13 +71,23 @@ void Cache::put(const PriorityClass& priority_class, News& news) {
   const std::string& name = priority_class.key.name;
   if (priority_class.never_preempts && band_named(name))
     edit_admission().bands[name] = priority_class.value;
+  if (auto& known = edit_admission().priority_classes) known->insert(name);
   if (belief_.put(priority_class) && listed_[index_of(KubeKind::kPriorityClass)])
     judge_jobs_anew("", due_for_news(), news);
+}
+
+// All of them are there. A dump may lack some.
+void Cache::know_priority_classes() {
+  if (!belief_.proves()) return;
+  auto& known = edit_admission().priority_classes.emplace();
+  for (const auto& [key, entry] : priority_classes_.entries)
+    known.insert(key.name);
 }
 
 void Cache::forget_priority_class(const std::string& name, News& news) {
   priority_classes_.forget({"", name});
   if (band_named(name)) edit_admission().bands.erase(name);
+  if (auto& known = edit_admission().priority_classes) known->erase(name);
   if (belief_.forget_priority_class(name)) judge_jobs_anew("", due_for_news(), news);
 }
 

@@ -1,6 +1,7 @@
 #include "control/serve/admission.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "control/serve/admission_hints.h"
@@ -8,9 +9,13 @@
 #include "control/serve/admission_rules.h"
 #include "control/serve/admission_scope.h"
 #include "slackline/base/text.h"
+#include "slackline/core/cluster/not_in_queue.h"
+#include "slackline/core/cluster/task_catalog.h"
 
 namespace slackline::control {
 namespace {
+
+constexpr std::string_view kGangLabel = "slackline.dev/gang";
 
 bool creates(const AdmissionReview& review) {
   return review.operation == AdmissionOperation::kCreate;
@@ -52,6 +57,28 @@ bool is_counted_elsewhere(const AdmissionReview& review, const AdmissionFacts& f
   const ReviewedPod* pod = pod_in(review);
   const bool of_gang = pod != nullptr && pod->pod.owner_gang && pod->pod.owner->kind != "Job";
   return may_write_our_keys(review, facts) && !of_gang;
+}
+
+// Of what people wrote for Slackline: all of it on a Job that it leaves alone, and the label of a
+// gang on one that starts as a whole anyway. Empty: it all counts.
+std::string without_effect(const ReviewedJob& job) {
+  if (job.job.owner && job.job.owner->kind != "CronJob") return {};
+  std::string why = core::why_left_to_others(job.job);
+  if (why.empty() && !job.job.pod_requests.wants_gpus()) why = "asks for no GPU";
+  std::set<std::string> keys;
+  if (!why.empty()) {
+    for (const ContractKeys* written : {&job.keys, &job.pod.keys})
+      for (const auto& [key, value] : written->annotations)
+        if (key.starts_with(contract::kPrefix) && !contract::reserved(key)) keys.insert(key);
+    why = "Slackline does not queue the Job, which " + why;
+  } else if (job.pod.keys.label(kGangLabel) != nullptr &&
+             (core::is_written_gang(job.job) || core::written_pods(job.job) == 1)) {
+    keys.emplace(kGangLabel);
+    why =
+        "the Job starts as a whole, and by itself; Jobs that start together are those of a JobSet";
+  }
+  if (keys.empty()) return {};
+  return format("{}: without effect: {}", join({keys.begin(), keys.end()}, ", "), why);
 }
 
 bool deserves_hints(const AdmissionReview& review) {
@@ -124,6 +151,9 @@ AdmissionDecision decide_admission(const AdmissionReview& review, AdmissionStage
       for (std::string& problem : harmless_problems(review))
         decision.warnings.push_back(std::move(problem));
   }
+  if (!mutates && creates(review) && job_in(review) != nullptr)
+    if (std::string keys = without_effect(*job_in(review)); !keys.empty())
+      decision.warnings.push_back(std::move(keys));
   return decision;
 }
 

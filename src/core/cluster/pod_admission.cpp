@@ -180,6 +180,7 @@ struct Template {
   Resources requests;
   std::shared_ptr<const PodAsk> ask;
   std::shared_ptr<const SchedulingConstraints> constraints;
+  std::string priority_class{};  // empty: the default one
 };
 
 // In the order of the API server. False if nothing is added.
@@ -192,7 +193,9 @@ bool admit(Template& pod, const PodAdmission& admission) {
   const auto runtime = admission.runtime_classes.find(name);
   const bool found = runtime != admission.runtime_classes.end();
   const bool missing = !found && !name.empty() && admission.knows_all_classes;
-  if (!limited && !of_namespace && !found && !missing) return false;
+  const bool ranked = pod.priority_class.empty() || !admission.priority_classes ||
+                      admission.priority_classes->contains(pod.priority_class);
+  if (!limited && !of_namespace && !found && !missing && ranked) return false;
   auto changed = std::make_shared<SchedulingConstraints>(pod.constraints ? *pod.constraints
                                                                          : SchedulingConstraints{});
   if (limited) {
@@ -203,6 +206,8 @@ bool admit(Template& pod, const PodAdmission& admission) {
   if (of_namespace) live_in(ns->second, *changed);
   if (found) run_in(*runtime->second, pod.requests, *changed);
   if (missing) refuse(*changed, format("their RuntimeClass {} does not exist", name));
+  if (!ranked)
+    refuse(*changed, format("their PriorityClass {} does not exist", pod.priority_class));
   pod.constraints = std::move(changed);
   return true;
 }
@@ -221,7 +226,7 @@ bool shows_tolerations_of(const NamespaceAdmission& ns, const SchedulingConstrai
 
 JobPtr with_admission(const JobPtr& job, const PodAdmission& admission) {
   if (!job->pod_requests.wants_gpus()) return job;
-  Template pod{job->key.ns, job->pod_requests, job->ask, job->constraints};
+  Template pod{job->key.ns, job->pod_requests, job->ask, job->constraints, job->priority_class};
   if (!admit(pod, admission)) return job;
   auto admitted = std::make_shared<Job>(*job);
   admitted->pod_requests = std::move(pod.requests);

@@ -448,6 +448,17 @@ TEST_F(BeliefTest, PodsOfARuntimeClassThatDoesNotExistAreRefused) {
   EXPECT_EQ(job().constraints->refused, "");
 }
 
+TEST_F(BeliefTest, PodsOfAPriorityClassThatDoesNotExistAreRefused) {
+  Job written = a_job("train").gpus(1).build();
+  written.priority_class = "high";
+  cache_.upsert(written);
+  EXPECT_EQ(job().constraints->refused, "their PriorityClass high does not exist");
+  cache_.upsert(PriorityClass{Uid("p"), {"", "high"}, 1000, false});
+  EXPECT_TRUE(job().constraints == nullptr || job().constraints->refused.empty());
+  cache_.remove(PriorityClass{Uid("p"), {"", "high"}, 1000, false});
+  EXPECT_EQ(job().constraints->refused, "their PriorityClass high does not exist");
+}
+
 TEST_F(BeliefTest, AJobsRankIsThatOfItsPriorityClass) {
   Job job = a_job("train").gpus(4).build();
   job.priority_class = "high";

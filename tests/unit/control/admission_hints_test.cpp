@@ -14,6 +14,37 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::Pair;
 
+// ---- what has no effect -------------------------------------------------------------------------
+
+TEST_F(AdmissionTest, WhatIsWrittenOnAJobThatIsNotQueuedIsWarnedOf) {
+  const std::string pairs =
+      R"("slackline.dev/depends-on":"prep","slackline.dev/deadline-after":"4h")";
+  std::string cpu_only = test::job_review_text(job(pairs));
+  for (std::size_t at = 0; (at = cpu_only.find("nvidia.com/gpu", at)) != std::string::npos;)
+    cpu_only.replace(at, 14, "cpu");
+  EXPECT_THAT(decide(cpu_only, AdmissionStage::kValidate).warnings,
+              ElementsAre("slackline.dev/deadline-after, slackline.dev/depends-on: without effect: "
+                          "Slackline does not queue the Job, which asks for no GPU"));
+  ReviewText kueue = job(pairs);
+  kueue.metadata += R"(,"labels":{"kueue.x-k8s.io/queue-name":"q"})";
+  EXPECT_THAT(validate(kueue).warnings, ElementsAre(HasSubstr("which is queued by Kueue")));
+  ReviewText gated = job(pairs);
+  gated.pod_spec += R"(,"schedulingGates":[{"name":"example.com/gate"}])";
+  EXPECT_THAT(validate(gated).warnings, ElementsAre(HasSubstr("which has scheduling gates")));
+  kueue.metadata = R"("labels":{"kueue.x-k8s.io/queue-name":"q"})";
+  EXPECT_THAT(validate(kueue).warnings, IsEmpty()) << "nothing is written for Slackline";
+}
+
+TEST_F(AdmissionTest, TheLabelOfAGangOnOneJobIsWarnedOf) {
+  ReviewText labelled = job(R"("slackline.dev/expected-duration":"2h")");
+  labelled.template_metadata = R"("labels":{"slackline.dev/gang":"pair"})";
+  EXPECT_THAT(validate(labelled).warnings,
+              Contains(HasSubstr("slackline.dev/gang: without effect")));
+  labelled.spec = R"("parallelism":2,"completions":2)";
+  EXPECT_THAT(validate(labelled).warnings, Not(Contains(HasSubstr("without effect"))))
+      << "its pods start one by one but for the label";
+}
+
 // ---- qos-class and expected-duration -----------------------------------------------------------
 
 TEST_F(AdmissionTest, WithoutAModelAClassThatIsNamedGivesTheDeadlineByTheStatedDuration) {

@@ -1,5 +1,6 @@
 // What kube-apiserver's admission makes of a template, before there is a pod: the plug-ins
-// LimitRanger, PodNodeSelector (and OpenShift's), PodTolerationRestriction and RuntimeClass.
+// LimitRanger, PodNodeSelector (and OpenShift's), PodTolerationRestriction, RuntimeClass and, of a
+// Job's template, Priority.
 // docs/OPERATIONS.md has the table of all.
 #pragma once
 
