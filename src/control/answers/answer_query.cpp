@@ -180,6 +180,9 @@ Result<ExplainView> AnswerQuery::explain(const ObjectKey& key, const std::string
     }
     const core::QueueTask& task = sight.queue.task(question.task);
     explained.problems = task.intent->problems;
+    if (std::string none = core::asks_for_unlisted(*sight.snapshot, task.member->requests);
+        !none.empty())
+      explained.problems.push_back(std::move(none));
     const bool waits = task.plan == nullptr;
     if (waits || !explained.eta.reason.empty())
       explained.blockers = core::explain(question, explained.eta.reason);

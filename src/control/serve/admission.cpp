@@ -151,6 +151,11 @@ AdmissionDecision decide_admission(const AdmissionReview& review, AdmissionStage
       for (std::string& problem : harmless_problems(review))
         decision.warnings.push_back(std::move(problem));
   }
+  if (!mutates && foreign.empty() && creates(review) && deserves_hints(review) && facts.trusted)
+    if (std::string none =
+            core::asks_for_unlisted(*facts.snapshot, job_in(review)->job.pod_requests);
+        !none.empty())
+      decision.warnings.push_back(std::move(none));
   if (!mutates && creates(review) && job_in(review) != nullptr)
     if (std::string keys = without_effect(*job_in(review)); !keys.empty())
       decision.warnings.push_back(std::move(keys));

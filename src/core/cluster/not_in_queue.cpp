@@ -150,6 +150,18 @@ std::string why_left_to_others(const Pod& pod) {
   return pod.in_pod_group ? "is in a scheduling group, which kube-scheduler starts as a whole" : "";
 }
 
+std::string asks_for_unlisted(const ClusterSnapshot& snapshot, const Resources& requests) {
+  std::vector<std::string> unlisted;
+  for (const ResourceAmount& other : requests.others)
+    if (!snapshot.node_table.lists(other.resource))
+      unlisted.push_back(printable(other.resource, 64));
+  if (unlisted.empty()) return {};
+  return format(
+      "no node lists {}: until one does, kube-scheduler binds the pods nowhere, unless another "
+      "extender serves it, and nobody is stopped for them",
+      join(unlisted, ", "));
+}
+
 std::string why_not_in_queue(const ClusterSnapshot& snapshot, const ObjectKey& key) {
   const std::string name = printable(key.str(), 128);
   if (const Job* job = snapshot.find_job(key.ns, key.name))

@@ -35,6 +35,14 @@ TEST_F(AdmissionTest, WhatIsWrittenOnAJobThatIsNotQueuedIsWarnedOf) {
   EXPECT_THAT(validate(kueue).warnings, IsEmpty()) << "nothing is written for Slackline";
 }
 
+TEST_F(AdmissionTest, AResourceThatNoNodeListsIsWarnedOf) {
+  std::string text = test::job_review_text(job(R"("slackline.dev/expected-duration":"2h")"));
+  const std::string gpus = R"("limits":{"nvidia.com/gpu":"2")";
+  text.replace(text.find(gpus), gpus.size(), gpus + R"(,"example.com/hca":"1")");
+  EXPECT_THAT(decide(text, AdmissionStage::kValidate).warnings,
+              Contains(HasSubstr("no node lists example.com/hca")));
+}
+
 TEST_F(AdmissionTest, TheLabelOfAGangOnOneJobIsWarnedOf) {
   ReviewText labelled = job(R"("slackline.dev/expected-duration":"2h")");
   labelled.template_metadata = R"("labels":{"slackline.dev/gang":"pair"})";

@@ -16,4 +16,7 @@ std::string why_not_in_queue(const ClusterSnapshot& snapshot, const ObjectKey& k
 std::string why_left_to_others(const Job& job);
 std::string why_left_to_others(const Pod& pod);
 
+// Of pods that ask for a resource that no node lists, a sentence that says so; empty: of none.
+std::string asks_for_unlisted(const ClusterSnapshot& snapshot, const Resources& requests);
+
 }  // namespace slackline::core
