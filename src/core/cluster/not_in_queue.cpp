@@ -151,6 +151,7 @@ std::string why_left_to_others(const Pod& pod) {
 }
 
 std::string asks_for_unlisted(const ClusterSnapshot& snapshot, const Resources& requests) {
+  if (device_class_of(snapshot.served_by_devices, requests) != nullptr) return {};
   std::vector<std::string> unlisted;
   for (const ResourceAmount& other : requests.others)
     if (!snapshot.node_table.lists(other.resource))

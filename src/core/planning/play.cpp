@@ -4,12 +4,14 @@
 #include <queue>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 
 namespace slackline::core {
 namespace {
 
 constexpr double kBatch_s = 1e-6;  // events this close are one
 constexpr double kHopeless_s = 86400;
+constexpr double kSaidAfter_s = 1;
 
 enum class EntryKind { kArrival, kFinish, kWake };
 
@@ -52,6 +54,9 @@ class Player {
       }
       ++calls;
       perform(plan(state_, now_s, policy_), now_s);
+      // The GPUs of what has finished are free before its controller says that it has.
+      for (const TaskIndex task : std::exchange(ready_, {}))
+        push(now_s + kSaidAfter_s, EntryKind::kArrival, task);
       goes_on = !hooks_.go_on || hooks_.go_on(now_s);
     }
     return calls;
@@ -90,7 +95,7 @@ class Player {
     report(now_s, RunEvent::kFinish, entry.task, state_.finish(entry.task, now_s));
     if (const auto at = followers_.find(entry.task); at != followers_.end())
       for (const TaskIndex task : at->second)
-        if (--awaited_[task] == 0) state_.arrive(task);
+        if (--awaited_[task] == 0) ready_.push_back(task);
   }
 
   void perform(const Plan& plan, double now_s) {
@@ -115,6 +120,7 @@ class Player {
   std::vector<int> runs_;                                            // started so far, by task
   std::unordered_map<TaskIndex, std::vector<TaskIndex>> followers_;  // that come after a task
   std::unordered_map<TaskIndex, int> awaited_;  // how many each of them still awaits
+  std::vector<TaskIndex> ready_;                // those that await nothing any more
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue_;
   std::uint64_t seq_ = 0;
   double active_s_ = 0;  // when something last ran, was done or was expected
