@@ -18,6 +18,7 @@ STUBS = (
     "scripts/build",
     "scripts/build-controlplane",
     "scripts/build-helm",
+    "scripts/fetch-crds",
     "scripts/check-house",
     "bin/cmake",
     "bin/ctest",
