@@ -176,7 +176,8 @@ std::string preface_of(const QuoteView& view) {
   if (view.deadline_s) text += format(", deadline {}", format_rfc3339(*view.deadline_s));
   if (!view.length_source.empty())
     text += format("; run time by {}", length_text(view.length_source));
-  else if (std::any_of(view.rows.begin(), view.rows.end(),
+  else if (view.rows.empty() ||
+           std::any_of(view.rows.begin(), view.rows.end(),
                        [](const QuoteRowView& row) { return row.start.p50_s || row.shape; }))
     text +=
         "; its run time is unknown: name model, batch-size and iterations, or expected-duration";
