@@ -49,6 +49,10 @@ void come_after_dependencies(const ClusterSnapshot& snapshot, const std::vector<
   const auto follows = [&](TaskIndex task) {
     return tasks[task].hindrance && tasks[task].hindrance->reason == reason::kDependencyPending;
   };
+  std::vector<TaskIndex> followers;
+  for (TaskIndex task = 0; task < tasks.size(); ++task)
+    if (follows(task)) followers.push_back(task);
+  if (followers.empty()) return;
   std::map<ObjectKey, TaskIndex> jobs;
   for (TaskIndex task = 0; task < tasks.size(); ++task) {
     const bool ends = tasks[task].plan ? tasks[task].is_planned() : !tasks[task].hindrance;
@@ -71,8 +75,8 @@ void come_after_dependencies(const ClusterSnapshot& snapshot, const std::vector<
   std::map<TaskIndex, std::vector<TaskIndex>> users;  // of those that follow themselves
   std::map<TaskIndex, std::ptrdiff_t> left;
   std::deque<TaskIndex> free;
-  for (TaskIndex task = 0; task < tasks.size(); ++task) {
-    auto those = follows(task) ? found(tasks[task]) : std::nullopt;
+  for (const TaskIndex task : followers) {
+    auto those = found(tasks[task]);
     if (!those) continue;
     for (const TaskIndex other : *those)
       if (follows(other)) users[other].push_back(task);
