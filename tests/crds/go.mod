@@ -5,6 +5,7 @@ go 1.26.0
 
 require (
 	github.com/kubeflow/mpi-operator v0.6.0
+	github.com/kubeflow/trainer/v2 v2.3.0
 	github.com/kubeflow/training-operator v1.8.1
 	github.com/ray-project/kuberay/ray-operator v1.5.0
 	sigs.k8s.io/jobset v0.10.1

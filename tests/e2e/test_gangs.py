@@ -40,15 +40,22 @@ KINDS = {
     "RayCluster": Kind("ray.io", "v1", "rayclusters"),
     "LeaderWorkerSet": Kind("leaderworkerset.x-k8s.io", "v1", "leaderworkersets"),
 }
+# What makes some of them, and has no example in the guide.
+MAKERS = {
+    "TrainJob": Kind("trainer.kubeflow.org", "v1alpha1", "trainjobs"),
+    "RayJob": Kind("ray.io", "v1", "rayjobs"),
+    "RayService": Kind("ray.io", "v1", "rayservices"),
+}
 
 
 def define(cluster, *kinds):
     """From now on the cluster has these kinds."""
     assert CRDS.exists(), "the definitions are not there: run scripts/fetch-crds"
-    for kind in map(KINDS.get, kinds):
+    wanted = [(KINDS | MAKERS)[kind] for kind in kinds]
+    for kind in wanted:
         (file,) = CRDS.rglob(f"{kind.group}_{kind.plural}.yaml")
         cluster.kubectl("create", "-f", file)  # apply would copy it into an annotation, which it is too long for
-    for kind in map(KINDS.get, kinds):
+    for kind in wanted:
         cluster.wait(lambda kind=kind: is_served(cluster, kind), 30, f"the cluster to have {kind.resource}")
 
 

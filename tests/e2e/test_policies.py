@@ -7,6 +7,7 @@ import unittest
 
 from test_gangs import KINDS, define
 
+from support import warned
 from support.controlplane import ROOT, ControlPlane
 from support.objects import MANAGED, TEAM, gpu_job, gpu_pod, waiting_job
 
@@ -273,31 +274,11 @@ class PolicyTest(unittest.TestCase):
 
     @classmethod
     def warnings(cls, what, dry=True):
-        """What kubectl would warn of, as the API server says it, when this is made."""
-        return cls.told("POST", cls.path_of(what) + ("?dryRun=All" if dry else ""), what, 201)
+        return warned.on_create(cls.cluster, what, dry)
 
     @classmethod
     def warnings_of_note(cls, made, note, value):
-        change = {"metadata": {"annotations": {note: value}}}
-        return cls.told("PATCH", f"{cls.path_of(made)}/{made['metadata']['name']}", change, 200)
-
-    @classmethod
-    def told(cls, method, path, body, expected):
-        link = cls.cluster.connect()
-        form = "merge-patch+json" if method == "PATCH" else "json"
-        try:
-            link.request(method, path, json.dumps(body), {"Content-Type": f"application/{form}"})
-            answer = link.getresponse()
-            said = answer.read().decode()
-        finally:
-            link.close()
-        assert answer.status == expected, said
-        return answer.headers.get_all("Warning", [])
-
-    @staticmethod
-    def path_of(what):
-        plural = f"{what['kind'].lower()}s"
-        return f"/apis/{what['apiVersion']}/namespaces/{what['metadata']['namespace']}/{plural}"
+        return warned.on_change(cls.cluster, made, {"metadata": {"annotations": {note: value}}})
 
     @staticmethod
     def affinity(node):
