@@ -46,12 +46,16 @@ MAKERS = {
     "RayJob": Kind("ray.io", "v1", "rayjobs"),
     "RayService": Kind("ray.io", "v1", "rayservices"),
 }
+KUEUE = {
+    name: Kind("kueue.x-k8s.io", "v1beta2", f"{name.lower()}s")
+    for name in ("ResourceFlavor", "ClusterQueue", "LocalQueue", "Workload")
+}
 
 
 def define(cluster, *kinds):
     """From now on the cluster has these kinds."""
     assert CRDS.exists(), "the definitions are not there: run scripts/fetch-crds"
-    wanted = [(KINDS | MAKERS)[kind] for kind in kinds]
+    wanted = [(KINDS | MAKERS | KUEUE)[kind] for kind in kinds]
     for kind in wanted:
         (file,) = CRDS.rglob(f"{kind.group}_{kind.plural}.yaml")
         cluster.kubectl("create", "-f", file)  # apply would copy it into an annotation, which it is too long for
