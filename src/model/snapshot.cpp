@@ -83,6 +83,12 @@ const PlanSighting* ClusterSnapshot::sighting_of(const Uid& carrier) const {
   return at != sightings->end() ? &at->second : nullptr;
 }
 
+const GangSpec* ClusterSnapshot::spec_of_gang(const Uid& uid) const {
+  if (!gang_specs) return nullptr;
+  const auto at = gang_specs->find(uid);
+  return at != gang_specs->end() ? &at->second : nullptr;
+}
+
 const std::string* device_class_of(const ServedByDevices& served, const Resources& requests) {
   if (served.empty()) return nullptr;
   for (const ResourceAmount& amount : requests.gpus) {

@@ -1,6 +1,7 @@
 """What controllers make together starts together, or not at all: on a real cluster. The kinds are the projects' own
 definitions (scripts/fetch-crds); the test makes pods as their controllers do."""
 
+import datetime
 import json
 import re
 import subprocess
@@ -71,15 +72,15 @@ def is_served(cluster, kind):
     return listed and cluster.request("GET", f"{group}/{kind.plural}")[0] == 200
 
 
-def create(cluster, kind, name, template=None):
-    """Makes the controller's object, with two pods; returns it as the API server keeps it."""
+def create(cluster, kind, name, template=None, workers=2, policy=None):
+    """Makes the controller's object; returns it as the API server keeps it. A launcher or head asks for no GPU."""
     template = template or {"spec": gpu_pod("member", 4)["spec"]}
-    two = {"replicas": 2, "template": template}
-    one = {"replicas": 1, "template": template}
+    alone = {"spec": {"containers": [{"name": "alone", "image": "registry.example/alone"}]}}
+    several = {"replicas": workers, "template": template}
     spec = {
-        "PyTorchJob": {"pytorchReplicaSpecs": {"Worker": two}},
-        "MPIJob": {"mpiReplicaSpecs": {"Launcher": one, "Worker": two}},
-        "RayCluster": {"headGroupSpec": {"template": template}, "workerGroupSpecs": [{"groupName": "gpu", **two}]},
+        "PyTorchJob": {"pytorchReplicaSpecs": {"Worker": several}, "runPolicy": policy or {}},
+        "MPIJob": {"mpiReplicaSpecs": {"Launcher": {"template": alone}, "Worker": several}},
+        "RayCluster": {"headGroupSpec": {"template": alone}, "workerGroupSpecs": [{"groupName": "gpu", **several}]},
         "JobSet": {"replicatedJobs": [{"name": part, "template": {"spec": {"template": template}}} for part in "ab"]},
     }[kind]
     made = {
@@ -113,8 +114,8 @@ class GangsTest(QueuedCase):
         self.cluster.kubectl("delete", ",".join(kind.resource for kind in KINDS.values()), "--all", "-n", TEAM)
         super().clean()
 
-    def owner(self, kind, name):
-        return reference_to(create(self.cluster, kind, name))
+    def owner(self, kind, name, **said):
+        return reference_to(create(self.cluster, kind, name, **said))
 
     @staticmethod
     def member(name, owner, gpus=4):
@@ -180,9 +181,33 @@ class GangsTest(QueuedCase):
         launcher = self.cluster.get("pod", TEAM, "late-launcher")
         self.assertNotIn("slackline.dev/managed", launcher["metadata"].get("labels", {}), "it asks for no GPU")
 
+    def test_no_half_starts_that_a_quota_cut_off(self):
+        """Its controller makes the first pod, is refused the second, and tries again for as long as it takes."""
+        limit = {"metadata": {"name": "gpus", "namespace": TEAM}, "spec": {"hard": {"requests.nvidia.com/gpu": 4}}}
+        self.cluster.apply([{"apiVersion": "v1", "kind": "ResourceQuota", **limit}])
+        quota = ("delete", "resourcequota", "gpus", "-n", TEAM, "--ignore-not-found")
+        self.addCleanup(self.cluster.kubectl, *quota)
+        path = f"/api/v1/namespaces/{TEAM}/resourcequotas/gpus"
+        self.cluster.wait(lambda: self.cluster.request("GET", path)[1].get("status", {}).get("used"), 20, "the quota")
+        owner = self.owner("PyTorchJob", "cut", policy={"activeDeadlineSeconds": 7200})
+        first, second = (self.member(f"cut-worker-{rank}", owner) for rank in range(2))
+        self.apply(first)
+        with self.assertRaisesRegex(AssertionError, "exceeded quota"):
+            self.apply(second)
+        time.sleep(5)
+        row = self.rows()["cut"]
+        self.assertEqual((self.bound(owner), row["reason"]), (0, "GangIncomplete"))
+        why = json.loads(self.daemon.get(f"/v1/tasks/{TEAM}/cut/explain")[1])
+        self.assertIn("1 of 2 pods", [each.get("detail") for each in why["blockers"]])
+        due = datetime.datetime.fromisoformat(row["deadline"]) - datetime.datetime.now(datetime.UTC)
+        self.assertLess(due, datetime.timedelta(hours=2), "its clock runs")
+        self.cluster.kubectl(*quota)
+        self.apply(second)
+        self.cluster.wait(lambda: self.bound(owner) == 2, 40, "both to run")
+
     def test_members_that_differ_share_what_is_free(self):
         """4+2+1 GPUs on two nodes of 4: as many of the largest would need a third."""
-        owner = self.owner("RayCluster", "mixed")
+        owner = self.owner("RayCluster", "mixed", workers=3)
         workers = [self.member(f"mixed-worker-{gpus}", owner, gpus) for gpus in (1, 4, 2)]
         self.apply(self.member("mixed-head", owner, gpus=0), *workers)
         self.cluster.wait(lambda: self.bound(owner) == 4, 40, "all four to run")
@@ -195,7 +220,7 @@ class GangsTest(QueuedCase):
         )
 
     def test_three_that_are_alike_share_two_nodes(self):
-        owner = self.owner("PyTorchJob", "three")
+        owner = self.owner("PyTorchJob", "three", workers=3)
         self.apply(*(self.member(f"three-worker-{index}", owner, 2) for index in range(3)))
         self.cluster.wait(lambda: self.bound(owner) == 3, 40, "all three to run")
         self.assertEqual({node_of(pod) for pod in self.pods(owner)}, {"k80-0", "k80-1"})
@@ -212,7 +237,7 @@ class GangsTest(QueuedCase):
         for name, gpus in (("first", 3), ("second", 2)):
             self.apply(gpu_pod(name, gpus, namespace=TEAM))
             self.cluster.wait(lambda name=name: node_of(self.cluster.get("pod", TEAM, name)), 40, "the pods before")
-        owner = self.owner("PyTorchJob", "parts")
+        owner = self.owner("PyTorchJob", "parts", workers=3)
         self.apply(*(self.member(f"parts-worker-{index}", owner, 1) for index in range(3)))
         self.cluster.wait(lambda: self.bound(owner) == 3, 40, "all three to run")
         nodes = [node_of(pod) for pod in self.pods(owner)]

@@ -28,6 +28,9 @@ NEIGHBOUR = f"system:serviceaccount:{SYSTEM}:gpu-scheduler"  # kube-scheduler in
 SELDOM = {
     "get pods", "create configmaps", "update configmaps", "patch events", "create pods/eviction",
     "get portraits.slackline.dev", "get history.slackline.dev", "get models.slackline.dev", "get decisions.slackline.dev",
+    *(f"get {each}.kubeflow.org" for each in ("pytorchjobs", "tfjobs", "xgboostjobs", "paddlejobs", "jaxjobs", "mpijobs")),
+    "get rayclusters.ray.io", "get rayjobs.ray.io", "get jobsets.jobset.x-k8s.io", "get trainjobs.trainer.kubeflow.org",
+    "get appwrappers.workload.codeflare.dev",
 }  # fmt: skip
 
 

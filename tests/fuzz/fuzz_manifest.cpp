@@ -3,6 +3,7 @@
 // refused.
 #include "fuzz/fuzz.h"
 #include "wire/format/cells.h"
+#include "wire/gangs/gang_object.h"
 #include "wire/kube/manifest.h"
 
 using namespace slackline;
@@ -14,6 +15,9 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     for (const wire::ManifestObject& object : manifest->objects)
       require_json(object.json, "an object of a manifest is JSON");
   (void)wire::read_posted(text, "team", default_gpu_catalog()).has_value();
+  wire::KubeDecoder decoder(default_gpu_catalog());
+  if (const auto gang = wire::read_gang_object(text, decoder); gang && gang->owner)
+    (void)wire::gang_object_path(*gang->owner, "team").has_value();
   (void)wire::decode_tried(text).has_value();
   (void)wire::decode_cells(text).has_value();
   return 0;

@@ -12,6 +12,14 @@
 
 namespace slackline {
 
+// A key that all replicas have, and since when.
+struct SharedKey {
+  double made_s = 0;  // epoch seconds, by the clock of the replica that made it
+  std::string bytes;
+
+  friend bool operator==(const SharedKey&, const SharedKey&) = default;
+};
+
 class MessageAuthenticator {
  public:
   virtual ~MessageAuthenticator() = default;

@@ -15,6 +15,7 @@
 #include "slackline/model/gpu_catalog.h"
 #include "slackline/model/ids.h"
 #include "slackline/model/node.h"
+#include "slackline/model/owner_gang.h"
 #include "slackline/model/progress.h"
 #include "slackline/model/resize.h"
 #include "slackline/model/resources.h"
@@ -67,16 +68,6 @@ struct OwnerRef {
   std::string kind;
   std::string name;
   Uid uid;
-};
-
-// The gang that a controller makes of its pods, as a pod or Job of it says (docs/GANGS.md).
-struct OwnerGang {
-  std::string kind;  // of the controller: "PyTorchJob"
-  std::string name;
-  Uid uid;                             // of the controller; empty: the pods do not say it
-  std::string part;                    // pods with another one are another gang of it
-  std::optional<std::int64_t> size{};  // how many pods; nullopt: they do not say it
-  bool of_jobs = false;                // its size is what its Jobs ask for
 };
 
 // What a pod was told of the stop of its run (annotation `preempt-for`). Only Slackline writes it.

@@ -113,6 +113,7 @@ struct ClusterSnapshot {
   // `jobs` are as it makes them; null: nothing is known of it.
   std::shared_ptr<const PodAdmission> admission{};
   ServedByDevices served_by_devices{};
+  std::shared_ptr<const GangSpecs> gang_specs{};  // of gangs that wait; null: nothing is known
   std::vector<GivenUp<Job>> given_up_jobs;     // `jobs` has them without these marks; sorted alike
   std::vector<GivenUp<Pod>> given_up_pods;     // of `unbound`
   std::shared_ptr<const Sightings> sightings;  // null: none
@@ -133,6 +134,8 @@ struct ClusterSnapshot {
   PodPtr find_unbound(const ObjectKey& key) const;                            // O(log pods)
   // The sighting of the plan on the Job or pod with this uid; null if it has none.
   const PlanSighting* sighting_of(const Uid& carrier) const;
+  // What the object says that makes the gang; null: it is not known.
+  const GangSpec* spec_of_gang(const Uid& uid) const;
 };
 
 using SnapshotPtr = std::shared_ptr<const ClusterSnapshot>;

@@ -10,7 +10,7 @@
 
 #include "slackline/base/result.h"
 #include "slackline/model/ids.h"
-#include "slackline/model/shared_key.h"
+#include "slackline/model/mac.h"
 
 namespace slackline::cluster {
 

@@ -476,6 +476,7 @@ std::shared_ptr<ClusterSnapshot> Cache::build() {
   next->namespaces = namespaces();
   next->admission = admission_;
   next->served_by_devices = belief_.served_by_devices();
+  next->gang_specs = gang_specs_;
   for (const auto& [key, each] : given_up_jobs_)
     next->given_up_jobs.push_back(each);
   for (const auto& [key, each] : given_up_pods_)

@@ -54,6 +54,8 @@ class Cache {
   void finish_relist(wire::KubeKind kind);
   // The keys of proofs have changed.
   void judge_anew();
+  // What was read of the gangs that wait.
+  void set_gang_specs(std::shared_ptr<const GangSpecs> specs);
 
   // Makes the present state the snapshot that snapshot() returns, if anything changed.
   SnapshotPtr publish();
@@ -199,6 +201,7 @@ class Cache {
   std::uint64_t admission_owned_in_ SLACKLINE_GUARDED_BY(mutex_) = 0;
   std::map<std::string, ShownAdmission> shown_admission_
       SLACKLINE_GUARDED_BY(mutex_);  // by namespace with such annotations
+  std::shared_ptr<const GangSpecs> gang_specs_ SLACKLINE_GUARDED_BY(mutex_);  // null: none yet
   Belief belief_ SLACKLINE_GUARDED_BY(mutex_);
   std::unordered_map<ObjectKey, JobPtr, KeyHash> seen_jobs_
       SLACKLINE_GUARDED_BY(mutex_);  // of those that do not count as they are

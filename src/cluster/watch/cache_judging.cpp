@@ -134,6 +134,12 @@ void Cache::set_limit_ranges(const std::string& ns, News& news) {
 }
 
 // As a node's record: copied at the first change after a publication.
+void Cache::set_gang_specs(std::shared_ptr<const GangSpecs> specs) {
+  MutexLock lock(mutex_);
+  gang_specs_ = std::move(specs);
+  changed();
+}
+
 void Cache::find_served_by_devices(News& news) {
   if (!listed_[index_of(KubeKind::kNode)] || !listed_[index_of(KubeKind::kDeviceClass)]) return;
   ServedByDevices served;

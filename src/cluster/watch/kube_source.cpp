@@ -9,6 +9,7 @@
 #include "cluster/watch/cache.h"
 #include "cluster/watch/cache_metrics.h"
 #include "cluster/watch/drift_audit.h"
+#include "cluster/watch/gang_reader.h"
 #include "cluster/watch/publisher.h"
 #include "cluster/watch/reflector.h"
 #include "cluster/watch/stream_board.h"
@@ -27,7 +28,8 @@ class KubeSource final : public ClusterSource {
         metrics_(metrics),
         publisher_(cache_, [this] { metrics_.update(cache_, board_.health(true).age_s); }),
         audit_(client, cache_, metrics, options, catalog,
-               [this](wire::KubeKind kind) { reflectors_[index_of(kind)]->relist(); }) {
+               [this](wire::KubeKind kind) { reflectors_[index_of(kind)]->relist(); }),
+        gangs_(client, cache_, catalog, clock) {
     std::uint64_t seed = options.seed != 0 ? options.seed : std::random_device{}();
     for (const ResourceSpec& resource : kResources)
       reflectors_.push_back(std::make_unique<Reflector>(
@@ -45,10 +47,12 @@ class KubeSource final : public ClusterSource {
     for (const ResourceSpec& resource : kResources)
       if (is_asked_for(resource.kind, believes_all_)) reflectors_[index_of(resource.kind)]->start();
     audit_.start();
+    gangs_.start();
     return {};
   }
 
   void stop() override {
+    gangs_.stop();
     audit_.stop();
     for (const auto& reflector : reflectors_)
       reflector->stop();
@@ -56,6 +60,7 @@ class KubeSource final : public ClusterSource {
   }
 
   void join() override {
+    gangs_.join();
     audit_.join();
     for (const auto& reflector : reflectors_)
       reflector->join();
@@ -82,6 +87,7 @@ class KubeSource final : public ClusterSource {
   Publisher publisher_;
   std::vector<std::unique_ptr<Reflector>> reflectors_;  // in the order of kResources
   DriftAudit audit_;
+  GangReader gangs_;
 };
 
 }  // namespace

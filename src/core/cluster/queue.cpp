@@ -201,8 +201,7 @@ class QueueMaker {
       resize(task, resizer_, kept_place(task) != nullptr);
       const TaskMenu& written = menu_of(task, eligibility);
       task.deadline_s = resolve_deadline(*task.intent, task.created_s, written.lat11_s);
-      if (const auto ended_s = ended_by_s(snapshot_, task))
-        task.deadline_s = std::min(task.deadline_s.value_or(*ended_s), *ended_s);
+      make_due_by_clocks(snapshot_, written, task);
       make_time_for_later_pods(snapshot_, written, task);
       const auto planned = menu_as_planned(task, written, menus_, options_.theta);
       const TaskMenu& menu = planned ? *planned : written;

@@ -15,6 +15,24 @@ bool is_unproven(const QueueTask& task) {
   return task.job ? task.job->unproven : task.member->unproven;
 }
 
+// When clocks of Jobs end pods that wait behind their gates; nullopt: none does.
+std::optional<double> ended_by_s(const ClusterSnapshot& snapshot, const QueueTask& task) {
+  std::optional<double> first_s;
+  for (const PodPtr& pod : task.pods) {
+    const Job* job = pod->our_gate ? owning_job(snapshot, *pod) : nullptr;
+    if (job == nullptr || !job->active_deadline_s || !job->started_s) continue;
+    const double ended_s = *job->started_s + static_cast<double>(*job->active_deadline_s);
+    first_s = std::min(first_s.value_or(ended_s), ended_s);
+  }
+  return first_s;
+}
+
+// How long it runs at least, as far as that is known.
+double least_run_s(const TaskMenu& menu) {
+  const bool known = menu.length != LengthSource::kUnknown && !menu.menu->empty();
+  return known ? menu.menu->fastest().lat_s : 0;
+}
+
 }  // namespace
 
 void hold_to_limits(std::vector<QueueTask>& tasks, const QueueRulebook* queues) {
@@ -53,12 +71,24 @@ void prefer_types_of_queues(std::vector<QueueTask>& tasks, const QueueRulebook& 
   }
 }
 
+void make_due_by_clocks(const ClusterSnapshot& snapshot, const TaskMenu& menu, QueueTask& task) {
+  if (task.plan) return;
+  const auto due_by = [&](std::optional<double> time_s) {
+    if (time_s) task.deadline_s = std::min(task.deadline_s.value_or(*time_s), *time_s);
+  };
+  due_by(ended_by_s(snapshot, task));
+  const GangSpec* spec = task.kind == TaskKind::kGang ? snapshot.spec_of_gang(task.uid) : nullptr;
+  if (spec == nullptr) return;
+  due_by(spec->ends_s);
+  if (spec->starts_by_s) due_by(*spec->starts_by_s + least_run_s(menu));
+}
+
 void make_time_for_later_pods(const ClusterSnapshot& snapshot, const TaskMenu& menu,
                               QueueTask& task) {
   const Job* job = task.opens ? task.job.get() : owning_job(snapshot, *task.member);
-  if (job == nullptr || !task.deadline_s || menu.menu->empty()) return;
-  if (menu.length == LengthSource::kUnknown || (!task.opens && task.kind != TaskKind::kPod)) return;
-  task.later_s = static_cast<double>(waves_left(*job) - 1) * menu.menu->fastest().lat_s;
+  if (job == nullptr || !task.deadline_s) return;
+  if (!task.opens && task.kind != TaskKind::kPod) return;
+  task.later_s = static_cast<double>(waves_left(*job) - 1) * least_run_s(menu);
   *task.deadline_s -= task.later_s;
 }
 

@@ -336,7 +336,8 @@ class TaskFinder {
       task.request.of_each.clear();  // those of the others are not known
       task.hindrance =
           Hindrance{reason::kGangIncomplete, format("{} of {} pods", there, size + others)};
-    } else if (parts.gang && !parts.gang->size && now_s_ < newest_s(parts) + kGangIsWholeAfter_s) {
+    } else if (parts.gang && !parts.gang->size && !parts.spec.pods &&
+               now_s_ < newest_s(parts) + kGangIsWholeAfter_s) {
       task.hindrance = Hindrance{reason::kGangIncomplete, format("{} pods so far", there)};
     } else if (const Pod* pod = without_a_node(parts.without_gpus)) {
       task.hindrance = Hindrance{reason::kNoNodeFits, pod->key.name};
@@ -557,18 +558,6 @@ QueueTask running_unplanned(const ClusterSnapshot& snapshot, QueueTask&& task) {
   }
   task.plan = std::make_shared<const PlanNote>(std::move(where));
   return std::move(task);
-}
-
-std::optional<double> ended_by_s(const ClusterSnapshot& snapshot, const QueueTask& task) {
-  std::optional<double> first_s;
-  if (task.plan) return first_s;
-  for (const PodPtr& pod : task.pods) {
-    const Job* job = pod->our_gate ? owning_job(snapshot, *pod) : nullptr;
-    if (job == nullptr || !job->active_deadline_s || !job->started_s) continue;
-    const double ended_s = *job->started_s + static_cast<double>(*job->active_deadline_s);
-    first_s = std::min(first_s.value_or(ended_s), ended_s);
-  }
-  return first_s;
 }
 
 bool replaces_no_pods(const Job& job, double now_wall_s) {

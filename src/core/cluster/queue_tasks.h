@@ -33,9 +33,9 @@ FoundTasks find_queue_tasks(const ClusterSnapshot& snapshot,
 // `tasks`; tasks that have run once keep their place.
 void hold_to_limits(std::vector<QueueTask>& tasks, const QueueRulebook* queues);
 
-// When the clock of a Job ends pods of the task that wait behind their gates: it runs meanwhile.
-// nullopt: there is none, or it does not wait so.
-std::optional<double> ended_by_s(const ClusterSnapshot& snapshot, const QueueTask& task);
+// Where clocks of the Job, or of what makes the gang, run while its pods wait behind their gates:
+// the task is due when they end it, or by when a run would have to start.
+void make_due_by_clocks(const ClusterSnapshot& snapshot, const TaskMenu& menu, QueueTask& task);
 
 // It is deleted, or its controller has ended it by its time limit.
 bool replaces_no_pods(const Job& job, double now_wall_s);

@@ -136,6 +136,7 @@ class Grouper {
     if (first) {
       at->second = begin(TaskKind::kGang, {ns, gang->name}, gang->uid);
       parts_.back().gang = gang;
+      if (const GangSpec* spec = snapshot_.spec_of_gang(gang->uid)) parts_.back().spec = *spec;
     }
     return at->second;
   }
@@ -372,6 +373,9 @@ std::optional<std::int64_t> gang_size(const TaskParts& parts, const TaskIntent& 
   std::optional<std::int64_t> size = intent.gang_size;
   if (parts.gang) {
     size.reset();
+    if (std::all_of(parts.bound.begin(), parts.bound.end(),
+                    [](const auto& pod) { return pod->deleting; }))
+      size = parts.spec.pods;
     if (parts.gang->size) size = *parts.gang->size - std::ssize(parts.without_gpus);
     if (parts.gang->of_jobs && parts.pods_asked > 0) size = parts.pods_asked;
   }

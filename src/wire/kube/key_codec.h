@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "slackline/base/result.h"
-#include "slackline/model/shared_key.h"
+#include "slackline/model/mac.h"
 
 namespace slackline::wire {
 

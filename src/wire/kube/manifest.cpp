@@ -11,7 +11,9 @@
 
 #include "slackline/base/text.h"
 #include "slackline/model/contract.h"
+#include "wire/format/json_members.h"
 #include "wire/format/yaml.h"
+#include "wire/gangs/gang_members.h"
 #include "wire/kube/kube_decode.h"
 
 namespace slackline::wire {
@@ -26,29 +28,11 @@ Result<json> parse(std::string_view text, std::string_view what) {
   return value;
 }
 
-// An object's member, or an empty object where it is absent or something else.
-json member(const json& object, const char* key) {
-  if (object.is_object() && object.contains(key) && object[key].is_object()) return object[key];
-  return json::object();
-}
-
-// A member that is text, or `otherwise` where it is absent or something else.
-std::string text_member(const json& object, const char* key, const std::string& otherwise = {}) {
-  if (object.is_object() && object.contains(key) && object[key].is_string())
-    return object[key].get<std::string>();
-  return otherwise;
-}
-
 std::vector<std::string> texts_member(const json& object, const char* key) {
   std::vector<std::string> texts;
-  if (object.contains(key) && object[key].is_array())
-    for (const json& text : object[key])
-      if (text.is_string()) texts.push_back(text.get<std::string>());
+  for (const json& text : list_member(object, key))
+    if (text.is_string()) texts.push_back(text.get<std::string>());
   return texts;
-}
-
-bool true_member(const json& object, const char* key) {
-  return object.contains(key) && object[key].is_boolean() && object[key].get<bool>();
 }
 
 // Bytes that are not UTF-8 are replaced, so that this cannot fail.
@@ -104,74 +88,6 @@ json task_of(const json& object) {
   return made_from(pattern, object, "v1", "Pod", "-0");
 }
 
-constexpr std::int64_t kMostOfRole = 1'000'000;  // of one role, so that sums stay far from overflow
-
-// Pods of a gang that are made from one template.
-struct Members {
-  json pattern;
-  std::int64_t pods = 1;
-};
-
-std::int64_t count_member(const json& object, const char* key, std::int64_t otherwise) {
-  if (!object.is_object() || !object.contains(key) || !object[key].is_number_integer())
-    return otherwise;
-  return std::clamp<std::int64_t>(object[key].get<std::int64_t>(), 0, kMostOfRole);
-}
-
-json list_member(const json& object, const char* key) {
-  if (object.is_object() && object.contains(key) && object[key].is_array()) return object[key];
-  return json::array();
-}
-
-// Of a JobSet: those of its first stage start as one.
-std::vector<Members> members_of_jobs(const json& spec) {
-  const bool in_order =
-      text_member(member(spec, "startupPolicy"), "startupPolicyOrder") == "InOrder";
-  std::vector<Members> members;
-  for (const json& job : list_member(spec, "replicatedJobs")) {
-    if (!list_member(job, "dependsOn").empty() || (in_order && !members.empty())) continue;
-    const json of_job = member(member(job, "template"), "spec");
-    members.push_back({member(of_job, "template"),
-                       count_member(job, "replicas", 1) * count_member(of_job, "parallelism", 1)});
-  }
-  return members;
-}
-
-std::vector<Members> members_of_ray(const json& spec) {
-  std::vector<Members> members = {{member(member(spec, "headGroupSpec"), "template"), 1}};
-  for (const json& group : list_member(spec, "workerGroupSpecs"))
-    if (!true_member(group, "suspend"))
-      members.push_back({member(group, "template"),
-                         count_member(group, "replicas", count_member(group, "minReplicas", 0)) *
-                             count_member(group, "numOfHosts", 1)});
-  return members;
-}
-
-// Of one group of a LeaderWorkerSet.
-std::vector<Members> members_of_group(const json& of_group) {
-  const json worker = member(of_group, "workerTemplate");
-  const json leader = member(of_group, "leaderTemplate");
-  const std::int64_t size = count_member(of_group, "size", 1);
-  return {{leader.empty() ? worker : leader, 1}, {worker, std::max<std::int64_t>(0, size - 1)}};
-}
-
-// What the controller of an object starts as one; empty: it is no gang of a kind that is known.
-std::vector<Members> members_of(const json& object) {
-  const std::string kind = text_member(object, "kind");
-  const json spec = member(object, "spec");
-  if (kind == "JobSet") return members_of_jobs(spec);
-  if (kind == "RayCluster") return members_of_ray(spec);
-  if (kind == "RayJob") return members_of_ray(member(spec, "rayClusterSpec"));
-  if (kind == "RayService") return members_of_ray(member(spec, "rayClusterConfig"));
-  if (kind == "LeaderWorkerSet") return members_of_group(member(spec, "leaderWorkerTemplate"));
-  std::vector<Members> members;
-  for (const auto& [key, replicas] : spec.items())  // PyTorchJob, MPIJob and their like
-    if (key.ends_with("ReplicaSpecs") && replicas.is_object())
-      for (const json& of_role : replicas)
-        members.push_back({member(of_role, "template"), count_member(of_role, "replicas", 1)});
-  return members;
-}
-
 // What its containers ask for of devices; "4" and 4 are one amount.
 std::map<std::string, double> devices_of(const json& pattern) {
   std::map<std::string, double> devices;
@@ -200,13 +116,13 @@ json our_annotations(const json& pattern) {
 }
 
 // The gang as one Job of as many pods, without those that need no GPU where others do.
-ManifestObject gang_as_job(const json& object, std::vector<Members> members) {
+ManifestObject gang_as_job(const json& object, std::vector<GangMembers> members) {
   ManifestObject gang{text_member(member(object, "metadata"), "namespace"), "",
                       kind_and_name(object)};
-  std::erase_if(members, [](const Members& of_role) {
+  std::erase_if(members, [](const GangMembers& of_role) {
     return of_role.pods == 0 || !member(of_role.pattern, "spec").contains("containers");
   });
-  const auto needs_none = [](const Members& of_role) {
+  const auto needs_none = [](const GangMembers& of_role) {
     return devices_of(of_role.pattern).empty();
   };
   if (!std::all_of(members.begin(), members.end(), needs_none)) std::erase_if(members, needs_none);
@@ -217,7 +133,7 @@ ManifestObject gang_as_job(const json& object, std::vector<Members> members) {
   std::set<std::map<std::string, double>> asked;
   std::int64_t pods = 0;
   json annotations = json::object();
-  for (const Members& of_role : members) {
+  for (const GangMembers& of_role : members) {
     asked.insert(devices_of(of_role.pattern));
     pods += of_role.pods;
     if (annotations.empty()) annotations = our_annotations(of_role.pattern);
@@ -297,7 +213,7 @@ Result<Manifest> split_manifest(std::string_view text) {
   const json all = is_list(file) ? file["items"] : json::array({file});
   Manifest manifest;
   for (const json& object : all) {
-    if (auto members = members_of(object); !members.empty()) {
+    if (auto members = gang_members_of(object); !members.empty()) {
       manifest.objects.push_back(gang_as_job(object, std::move(members)));
       continue;
     }

@@ -11,7 +11,7 @@
 #include "wire/kube/kube_common.h"
 #include "wire/kube/object_decode.h"
 #include "wire/kube/own_write_codec.h"
-#include "wire/kube/owner_gang.h"
+#include "wire/gangs/owner_gang.h"
 #include "wire/kube/progress_note.h"
 #include "wire/kube/sealed_text.h"
 

@@ -230,6 +230,54 @@ TEST(OwnerGangs, OfKnownSizeWaitForTheirMembersAndEndingOnesDoNotCount) {
               ElementsAre("Gang vllm-0 3x4"));
 }
 
+ClusterSnapshot with_spec(ClusterSnapshot snapshot, const OwnerGang& gang, const GangSpec& spec) {
+  snapshot.gang_specs = std::make_shared<const GangSpecs>(GangSpecs{{gang.uid, spec}});
+  return snapshot;
+}
+
+// A ResourceQuota may leave its controller with the first pods for hours.
+TEST(OwnerGangs, WhoseObjectSaysHowManyWaitForAllOfThemAndNoLonger) {
+  const OwnerGang gang = gang_named("PyTorchJob", "t5");
+  auto cluster = idle_nodes();
+  cluster.add(a_member("t5-launcher", 0, gang)).add(a_member("t5-worker-0", 4, gang));
+  const auto of = [&](const ClusterSnapshot& snapshot, std::optional<std::int64_t> pods) {
+    return would_wait(with_spec(snapshot, gang, {.pods = pods}));
+  };
+  auto half = cluster;
+  EXPECT_THAT(of(half.build(), std::nullopt), ElementsAre("Gang t5 1x4"));
+  EXPECT_THAT(of(half.build(), 2), ElementsAre("Gang t5 2x4 GangIncomplete: 2 of 3 pods"));
+  EXPECT_EQ(TaskCatalog(with_spec(half.build(), gang, {.pods = 2})).tasks().front().pods_wanted, 2);
+  cluster.add(a_member("t5-worker-1", 4, gang, kWhen_s));
+  EXPECT_THAT(of(cluster.build(), std::nullopt),
+              ElementsAre("Gang t5 2x4 GangIncomplete: 3 pods so far"));
+  EXPECT_THAT(of(cluster.build(), 2), ElementsAre("Gang t5 2x4"));
+}
+
+TEST(OwnerGangs, WhatTheObjectSaysIsOfPodsBeforeTheyRun) {
+  const OwnerGang gang = gang_named("PyTorchJob", "t5");
+  auto runs = test::a_pod("t5-worker-0").owned_by(gang.kind, gang.name).gpus(4).on("n1");
+  auto cluster = idle_nodes();
+  cluster.add(made(runs.build(), gang)).add(a_member("t5-worker-1", 4, gang));
+  const ClusterSnapshot snapshot = with_spec(cluster.build(), gang, {.pods = 8});
+  EXPECT_EQ(TaskCatalog(snapshot).tasks().front().pods_wanted, 2);
+}
+
+TEST(OwnerGangs, ClocksOfTheirObjectAreDeadlinesWhileTheyWait) {
+  const OwnerGang gang = gang_named("RayCluster", "tune");
+  auto worker = test::a_pod("tune-0").owned_by(gang.kind, gang.name).gpus(4).created(100);
+  worker.managed().gated().intent().expected_duration_s = 600;
+  const auto deadline_of = [&](const GangSpec& spec) {
+    auto cluster = idle_nodes().add(made(worker.build(), gang));
+    const Queue queue = queue_of(with_spec(cluster.build(), gang, spec));
+    EXPECT_EQ(queue.size(), 1U);
+    return queue.task(0).deadline_s.value_or(-1);
+  };
+  EXPECT_EQ(deadline_of({}), -1);
+  EXPECT_EQ(deadline_of({.ends_s = 5000}), 5000);
+  EXPECT_EQ(deadline_of({.starts_by_s = 2000}), 2600) << "it is to start by then";
+  EXPECT_EQ(deadline_of({.ends_s = 2500, .starts_by_s = 2000}), 2500);
+}
+
 TEST(OwnerGangs, OfOneNameAreApartByControllerAndAttempt) {
   OwnerGang second = gang_named("PyTorchJob", "t5");
   OwnerGang first = second;

@@ -1,5 +1,5 @@
 // To which gang pods and Jobs belong, by what their controllers write on them.
-#include "wire/kube/owner_gang.h"
+#include "wire/gangs/owner_gang.h"
 
 #include <string>
 

@@ -73,6 +73,7 @@ struct TaskParts {
   ObjectKey key;
   Uid uid;  // of the Job, controller or pod; empty for a labelled gang
   std::shared_ptr<const OwnerGang> gang;  // null: no controller makes it
+  GangSpec spec{};                        // of `gang`, as far as it is known
   // The Job of a kJob, if only of its pods; of a gang, the first whose pods carry the label.
   JobPtr job;
   std::int64_t pods_of_jobs = 0;  // that its unfinished Jobs want

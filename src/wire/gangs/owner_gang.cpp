@@ -1,4 +1,4 @@
-#include "wire/kube/owner_gang.h"
+#include "wire/gangs/owner_gang.h"
 
 #include <algorithm>
 #include <array>
@@ -18,8 +18,9 @@ struct GangKind {
   std::string_view group;
   std::string_view owner;
 
-  std::string_view kind;          // that makes the gang
-  std::string_view name_label{};  // it names that; empty: the owner is it
+  std::string_view kind;           // that makes the gang
+  std::string_view api_version{};  // of that, where the pods do not say it
+  std::string_view name_label{};   // it names that; empty: the owner is it
   std::string_view uid_label{};
   std::string_view number_label{};   // one gang of each number, which is part of its name
   std::string_view attempt_label{};  // pods of another attempt are not members
@@ -45,6 +46,7 @@ constexpr std::array kGangKinds = {
     GangKind{.group = "batch",
              .owner = "Job",
              .kind = "JobSet",
+             .api_version = "jobset.x-k8s.io/v1alpha2",
              .name_label = "jobset.sigs.k8s.io/jobset-name",
              .uid_label = "jobset.sigs.k8s.io/jobset-uid",
              .attempt_label = kRestart,
@@ -101,6 +103,8 @@ std::shared_ptr<const OwnerGang> read_owner_gang(JsonView metadata) {
   if (!number.empty()) gang.name += format("-{}", number);
   gang.uid = Uid(owner_makes_it ? owner["uid"].text() : value_of(labels, row->uid_label));
   gang.part = std::string(value_of(labels, row->attempt_label));
+  gang.api_version =
+      owner_makes_it ? std::string(owner["apiVersion"].text()) : std::string(row->api_version);
   const JsonView annotations = metadata["annotations"];
   if (row->later_annotation.empty() || !annotations[row->later_annotation].present()) {
     gang.size = size_of(annotations, *row);

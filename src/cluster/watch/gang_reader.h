@@ -1,0 +1,63 @@
+// GangReader: asks the API server for the objects whose controllers make the gangs that wait, and
+// for those that own these: how many pods there will be, and which clocks run meanwhile
+// (docs/GANGS.md). Gangs that are new are read at once, the others again every ten seconds, at most
+// kMostAgain at a time. What cannot be read is not known; nothing waits for it.
+//
+// Thread-safety: start() once, then stop() and join().
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "cluster/api/object_client.h"
+#include "cluster/watch/cache.h"
+#include "slackline/base/clock.h"
+#include "slackline/base/worker.h"
+#include "wire/gangs/gang_object.h"
+#include "wire/kube/kube_decode.h"
+
+namespace slackline::cluster {
+
+class ApiClient;
+
+class GangReader {
+ public:
+  // All outlive it.
+  GangReader(ApiClient& client, Cache& cache, const GpuCatalog& catalog, const Clock& clock);
+
+  void start();
+  void stop() { worker_.stop(); }
+  void join() { worker_.join(); }
+
+ private:
+  struct Waiting {
+    std::string ns;
+    wire::GangObjectRef ref;
+  };
+  struct Known {
+    GangSpec spec;
+    double read_s = 0;  // steady
+  };
+
+  void look();
+  // Those of `snapshot`, by uid of the object.
+  static std::map<Uid, Waiting> waiting_of(const ClusterSnapshot& snapshot);
+  std::set<Uid> to_read(const std::map<Uid, Waiting>& waiting) const;
+  GangSpec read(const Waiting& gang);
+  // nullopt: it is of no kind that is read, cannot be read, or is another one by now.
+  std::optional<wire::GangObject> read_one(const std::string& ns, const wire::GangObjectRef& ref);
+  void note_unreadable(const std::string& kind, const Error& error);
+  void publish();
+
+  ObjectClient client_;
+  Cache& cache_;
+  const Clock& clock_;
+  wire::KubeDecoder decoder_;
+  std::map<Uid, Known> known_;
+  std::set<std::string> unreadable_;  // kinds that a log line named
+  Worker worker_;                     // last: its thread ends first
+};
+
+}  // namespace slackline::cluster

@@ -1,0 +1,23 @@
+// Which pods the object of a gang's controller makes first (docs/GANGS.md).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace slackline::wire {
+
+// Pods that are made from one template.
+struct GangMembers {
+  std::string role;  // "Worker"; empty: the kind has none
+  nlohmann::json pattern;
+  std::int64_t pods = 1;
+};
+
+// Those that its controller starts as one; of a LeaderWorkerSet those of one group. Empty: it is no
+// gang of a kind that is known.
+std::vector<GangMembers> gang_members_of(const nlohmann::json& object);
+
+}  // namespace slackline::wire
