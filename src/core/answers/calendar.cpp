@@ -111,6 +111,7 @@ std::vector<CalendarSlot> make_calendar(const Queue& queue, const Policy& policy
   played.expected = options.expected.tasks;
   played.window_s = options.expected.window_s;
   played.resolution = resolution_for(queue.state().waiting().size());
+  played.followers = followers_in(queue.state());
   played.stop = options.stop;
   FreeWatcher watcher(queue, now_s, options);
   const Futures futures(queue.state().tasks(), now_s, played, false);

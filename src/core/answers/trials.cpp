@@ -17,6 +17,10 @@ RolloutOptions played(const PlanState& state, const QueueTrialOptions& options, 
   played.window_s = options.expected.window_s;
   played.resolution = resolution_for(state.waiting().size());
   if (futures == kAsPredicted) played.resolution = std::min(played.resolution, kFineGrain);
+  played.followers = followers_in(state);
+  std::erase_if(played.followers, [&](TaskIndex task) {
+    return std::find(options.aside.begin(), options.aside.end(), task) != options.aside.end();
+  });
   played.stop = options.stop;
   played.futures = futures;
   return played;
@@ -25,7 +29,7 @@ RolloutOptions played(const PlanState& state, const QueueTrialOptions& options, 
 }  // namespace
 
 Trials::Trials(const PlanState& state, const Policy& policy, double now_s,
-               QueueTrialOptions options)
+               const QueueTrialOptions& options)
     : state_(state),
       policy_(policy),
       aside_(options.aside),

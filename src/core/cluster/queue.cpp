@@ -76,10 +76,10 @@ bool runs_whole(const QueueTask& task) {
 std::vector<PodPtr> Queue::bound_pods(const std::vector<TaskIndex>& tasks) const {
   std::vector<PodPtr> pods;
   for (const TaskIndex task : tasks)
-    if (task >= tasks_.size())
-      pods.push_back(others_[task - tasks_.size()]);
-    else
+    if (task < tasks_.size())
       pods.insert(pods.end(), tasks_[task].bound.begin(), tasks_[task].bound.end());
+    else if (task - tasks_.size() < others_.size())  // no pods are behind later ones
+      pods.push_back(others_[task - tasks_.size()]);
   return pods;
 }
 
@@ -249,6 +249,7 @@ class QueueMaker {
       tasks.push_back(described_run(run, static_cast<std::int64_t>(tasks.size())));
       queue_.others_.push_back(run.pod);
     }
+    if (options_.foresee) add_later_pods(snapshot_, queue_.tasks_, menus_, eligibility, tasks);
     if (options_.foresee) come_after_dependencies(snapshot_, queue_.tasks_, tasks);
     queue_.table_ = std::make_unique<TaskTable>(std::move(tasks));
   }

@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 
+#include "eligibility.h"
 #include "queue_tasks.h"
 #include "slackline/base/text.h"
 #include "slackline/core/cluster/task_catalog.h"
@@ -25,6 +26,38 @@ std::optional<double> ended_by_s(const ClusterSnapshot& snapshot, const QueueTas
     first_s = std::min(first_s.value_or(ended_s), ended_s);
   }
   return first_s;
+}
+
+// `times` runs, one after the other.
+std::shared_ptr<const PlacementMenu> repeated(const PlacementMenu& menu, std::int64_t times) {
+  auto all = std::make_shared<PlacementMenu>(menu);
+  const auto factor = static_cast<double>(times);
+  all->base_s *= factor;
+  for (Choice& choice : all->all) {
+    for (double* grows : {&choice.work_s, &choice.startup_s, &choice.lat_s, &choice.area})
+      *grows *= factor;
+    choice.cer /= factor;
+  }
+  return all;
+}
+
+// By Job that makes further pods when these end: those that are there, and how many more will come.
+struct Wave {
+  std::vector<TaskIndex> pods;
+  std::int64_t later = 0;
+};
+std::map<ObjectKey, Wave> find_waves(const ClusterSnapshot& snapshot,
+                                     const std::vector<QueueTask>& tasks) {
+  std::map<ObjectKey, Wave> waves;
+  for (TaskIndex task = 0; task < tasks.size(); ++task) {
+    if (tasks[task].kind != TaskKind::kPod || !tasks[task].length_known()) continue;
+    const Job* job = owning_job(snapshot, *tasks[task].member);
+    if (job == nullptr || job->suspended || job->deleting || waves_left(*job) < 2) continue;
+    Wave& wave = waves[job->key];
+    wave.pods.push_back(task);
+    wave.later = *job->completions - job->succeeded - std::ssize(wave.pods);
+  }
+  return waves;
 }
 
 // How long it runs at least, as far as that is known.
@@ -90,6 +123,37 @@ void make_time_for_later_pods(const ClusterSnapshot& snapshot, const TaskMenu& m
   if (!task.opens && task.kind != TaskKind::kPod) return;
   task.later_s = static_cast<double>(waves_left(*job) - 1) * least_run_s(menu);
   *task.deadline_s -= task.later_s;
+}
+
+void add_later_pods(const ClusterSnapshot& snapshot, const std::vector<QueueTask>& tasks,
+                    TaskMenus& menus, Eligibility& eligibility, std::vector<PlanTask>& planned) {
+  for (const auto& [job, wave] : find_waves(snapshot, tasks)) {
+    std::int64_t places = std::ssize(wave.pods);
+    std::int64_t left = wave.later;
+    for (const TaskIndex pod : wave.pods) {
+      const std::int64_t times = (left + places - 1) / places;
+      --places;
+      if (times <= 0) break;
+      left -= times;
+      const QueueTask& task = tasks[pod];
+      PlanTask later;
+      later.id = std::ssize(planned);
+      later.submit_s = planned[pod].submit_s;
+      later.deadline_s = planned[pod].deadline_s + task.later_s;
+      later.qos = planned[pod].qos;
+      later.request_gpus = planned[pod].request_gpus;
+      later.type = planned[pod].type;
+      later.level = planned[pod].level;
+      later.queue = planned[pod].queue;
+      later.preemptible = later.stops_others = false;
+      later.menu = repeated(*menus.of(*task.intent, task.request).menu, times);
+      later.preference = planned[pod].preference;
+      later.fallback_after_s = planned[pod].fallback_after_s;
+      later.eligible = eligibility.of(task);
+      later.after = {pod};
+      planned.push_back(std::move(later));
+    }
+  }
 }
 
 }  // namespace slackline::core

@@ -11,6 +11,8 @@
 
 namespace slackline::core {
 
+class Eligibility;
+
 struct FoundTasks {
   std::vector<QueueTask> waiting;
   std::vector<QueueTask> running;
@@ -43,6 +45,11 @@ bool replaces_no_pods(const Job& job, double now_wall_s);
 // A pod whose Job has more pods to run after it is due as much earlier.
 void make_time_for_later_pods(const ClusterSnapshot& snapshot, const TaskMenu& menu,
                               QueueTask& task);
+
+// For forecasts: behind each pod that its Job replaces once it has ended, one task that takes as
+// long as all that come in its place. Adds them to `planned`, behind all others.
+void add_later_pods(const ClusterSnapshot& snapshot, const std::vector<QueueTask>& tasks,
+                    TaskMenus& menus, Eligibility& eligibility, std::vector<PlanTask>& planned);
 
 // Forecasts start nobody who finds GPUs that are free `now`, but not the rest of what it asks for
 // beside them, before others leave it.

@@ -1,6 +1,7 @@
 #include "slackline/core/planning/forecast_book.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace slackline::core {
@@ -18,10 +19,9 @@ ForecastBook::ForecastBook(const PlanState& state, const std::vector<Uid>& names
   for (const TaskIndex task : state.running())
     if (task < names.size()) asked.push_back(task);
   RolloutOptions options;
-  for (TaskIndex task = 0; task < names.size(); ++task)
-    if (!state.tasks()[task].after.empty() && state.progress(task).phase == TaskPhase::kFuture)
-      options.followers.push_back(task);
-  asked.insert(asked.end(), options.followers.begin(), options.followers.end());
+  options.followers = followers_in(state);
+  std::copy_if(options.followers.begin(), options.followers.end(), std::back_inserter(asked),
+               [&](TaskIndex task) { return task < names.size(); });
   options.resolution = resolution_for(state.waiting().size());
   options.stop = stop;
   options.expected = std::move(expected.tasks);

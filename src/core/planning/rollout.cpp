@@ -188,6 +188,14 @@ int number_of(int i, int futures) {
 
 }  // namespace
 
+std::vector<TaskIndex> followers_in(const PlanState& state) {
+  std::vector<TaskIndex> followers;
+  for (TaskIndex task = 0; task < state.tasks().size(); ++task)
+    if (!state.tasks()[task].after.empty() && state.progress(task).phase == TaskPhase::kFuture)
+      followers.push_back(task);
+  return followers;
+}
+
 Futures::Futures(const TaskTable& tasks, double now_s, RolloutOptions options, bool again)
     : tasks_(tasks), now_s_(now_s), options_(std::move(options)) {
   const std::size_t come = expected_in(0, now_s, options_).size();

@@ -166,6 +166,33 @@ TEST_F(RunningRowsTest, APodIsDueByTheTimeThatLeavesThoseAfterItInTime) {
   EXPECT_NEAR(due_in_s(9), 4 * kLength_s, 1);
 }
 
+// Its pods come one after the other, and are due before those who have no deadline.
+TEST_F(RunningRowsTest, WhatAJobMakesLaterTakesGpusBeforeThoseWhoCanWait) {
+  const double ends_s = start_s() + kLength_s;
+  const auto start_of_last = [&](std::int64_t completions) {
+    auto array = a_job("array").of(4, completions).gpus(1).managed().resumed();
+    auto cluster = a_cluster().with(a_node("n1")).with(array.created(start_s()));
+    for (const char* name : {"array-a", "array-b", "array-c", "array-d"}) {
+      auto pod = a_pod(name).of_job("array").gpus(1).managed().on("n1").started(start_s());
+      pod.intent().expected_duration_s = kLength_s;
+      pod.intent().deadline_s = ends_s + 20 * kLength_s;
+      cluster.with(pod.planned({"n1"}, name));
+    }
+    for (const char* name : {"w1", "w2", "w3", "w4", "w5"}) {
+      auto job = a_job(name).gpus(1).waiting().created(clock_.wall_s() + name[1]);
+      job.intent().expected_duration_s = 600;
+      cluster.with(job);
+    }
+    const ClusterSnapshot snapshot = cluster.build();
+    EXPECT_LT(row(snapshot, "w1").start_s.value_or(0), ends_s + 60) << "it finds them free";
+    return row(snapshot, "w5").start_s.value_or(0) - ends_s;
+  };
+  EXPECT_LT(start_of_last(4), 660) << "it makes no more";
+  const double of_two_behind_each = start_of_last(12);
+  EXPECT_GT(of_two_behind_each, 1.8 * kLength_s);
+  EXPECT_LT(start_of_last(11), of_two_behind_each - 1000) << "one place is free earlier";
+}
+
 // What a run of one GPU gives back is the GPU that its node has lost.
 TEST_F(RunningRowsTest, AnEndThatGivesBackALostGpuHelpsNobody) {
   auto small = a_job("small").gpus(1).managed().planned({"n1"}, "plan-2", 1200);

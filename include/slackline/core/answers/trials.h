@@ -30,7 +30,8 @@ struct Delay {
 
 class Trials {
  public:
-  Trials(const PlanState& state, const Policy& policy, double now_s, QueueTrialOptions options);
+  Trials(const PlanState& state, const Policy& policy, double now_s,
+         const QueueTrialOptions& options);
 
   double now_s() const { return few_.now_s(); }
   std::size_t size() const { return state_.tasks().size(); }  // of the table

@@ -59,6 +59,9 @@ struct RolloutOptions {
 inline constexpr int kFewFutures = 9;
 inline constexpr int kAsPredicted = 1;
 
+// Those of the state that come after others of it, and have not come yet.
+std::vector<TaskIndex> followers_in(const PlanState& state);
+
 // The futures of a table of tasks, played for one or more states over the table: what differs
 // between two answers is what the states differ in.
 //
