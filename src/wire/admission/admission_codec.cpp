@@ -93,7 +93,7 @@ ReviewedJob read_reviewed_job(JsonView json, const GpuCatalog& catalog) {
 ReviewedPod read_reviewed_pod(JsonView json, const GpuCatalog& catalog) {
   const JsonView labels = json["metadata"]["labels"];
   return {read_pod(json, catalog), read_facts(json["metadata"], json["spec"], catalog),
-          labels[kKueueQueueLabel].present(),
+          labels[kKueueQueueLabel].present() || labels[kKueuePodSetLabel].present(),
           labels["training.kubeflow.org/job-role"].text() == "launcher"};
 }
 

@@ -20,6 +20,7 @@ using contract::kGate;
 using contract::kManagedLabel;
 using contract::kPrefix;
 inline constexpr std::string_view kKueueQueueLabel = "kueue.x-k8s.io/queue-name";
+inline constexpr std::string_view kKueuePodSetLabel = "kueue.x-k8s.io/podset";  // it wrote that
 inline constexpr std::string_view kKueueLimitLabel = "kueue.x-k8s.io/max-exec-time-seconds";
 
 using TextPairs = std::vector<std::pair<std::string_view, std::string_view>>;

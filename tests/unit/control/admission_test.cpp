@@ -483,8 +483,10 @@ TEST_F(AdmissionTest, ABarePodIsLabelledAndGated) {
   text.metadata =
       R"("ownerReferences":[{"kind":"ReplicaSet","name":"r","uid":"1","controller":true}])";
   EXPECT_EQ(mutate_pod(text).changes, AdmissionChanges()) << "its controller's template says";
-  text.metadata = R"("labels":{"kueue.x-k8s.io/queue-name":"q"})";
-  EXPECT_EQ(mutate_pod(text).changes, AdmissionChanges());
+  for (const char* of_kueue : {"queue-name", "podset"}) {
+    text.metadata = R"("labels":{"kueue.x-k8s.io/)" + std::string(of_kueue) + R"(":"q"})";
+    EXPECT_EQ(mutate_pod(text).changes, AdmissionChanges()) << of_kueue;
+  }
 }
 
 TEST_F(AdmissionTest, APodOfAGangThatAControllerMakesIsLabelledAndGated) {
