@@ -6,12 +6,12 @@
 #include "slackline/base/quantity.h"
 #include "slackline/base/saturating.h"
 #include "slackline/base/text.h"
+#include "wire/gangs/owner_gang.h"
 #include "wire/kube/admitted_codec.h"
 #include "wire/kube/annotations.h"
 #include "wire/kube/kube_common.h"
 #include "wire/kube/object_decode.h"
 #include "wire/kube/own_write_codec.h"
-#include "wire/gangs/owner_gang.h"
 #include "wire/kube/progress_note.h"
 #include "wire/kube/sealed_text.h"
 
