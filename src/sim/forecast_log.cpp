@@ -16,8 +16,8 @@ std::string heads(std::string_view name) {
 }
 
 // The outcome, in the terms of forecasts.
-double within_horizon(double time_s, double made_s) {
-  return time_s <= made_s + core::RolloutOptions().horizon_s ? time_s : kNever;
+double within_horizon(double time_s, const core::Forecast& forecast) {
+  return time_s <= forecast.until_s ? time_s : kNever;
 }
 
 std::string cells(const core::Quantiles& quantiles, double true_s) {
@@ -70,8 +70,8 @@ std::string format_forecasts_csv(const core::TaskTable& tasks, const Outcome& ou
     if (row.runs) start_s = *std::prev(next);
     const double finish_s = outcome.tasks[task].finished ? outcome.tasks[task].finish_s : kNever;
     out += format("{:.3f},{},{}", row.made_s, tasks[task].id, row.runs ? "running" : "waiting") +
-           cells(row.forecast.start_s, within_horizon(start_s, row.made_s)) +
-           cells(row.forecast.finish_s, within_horizon(finish_s, row.made_s)) +
+           cells(row.forecast.start_s, within_horizon(start_s, row.forecast)) +
+           cells(row.forecast.finish_s, within_horizon(finish_s, row.forecast)) +
            format(",{:.3f},", tasks[task].deadline_s) +
            (row.forecast.chance ? format("{:.4f}", *row.forecast.chance) : "") + "\r\n";
   }

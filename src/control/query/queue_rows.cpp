@@ -277,7 +277,7 @@ class RowMaker {
     row.finish_p90_s = within_horizon(forecast->finish_s.p90());
     if (!row.start_s || !row.finish_s) {
       row.forecast = reason::kBeyondHorizon;
-      row.finish_after_s = book_.made_s() + core::RolloutOptions().horizon_s;
+      row.finish_after_s = forecast->until_s;
     }
     const bool runs = queue_.state().progress(index).phase == core::TaskPhase::kRunning;
     if (!(runs ? task.length_known_in(queue_.state().running_choice(index))

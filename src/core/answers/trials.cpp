@@ -11,10 +11,13 @@ namespace {
 constexpr double kLeastDelay_s = 60;
 constexpr double kFineGrain = 0.01;  // of the one future in which two plays are compared
 
-RolloutOptions played(const PlanState& state, const QueueTrialOptions& options, int futures) {
+RolloutOptions played(const PlanState& state, double now_s, const QueueTrialOptions& options,
+                      int futures) {
+  const Expected& expected = options.expected;
   RolloutOptions played;
-  played.expected = options.expected.tasks;
-  played.window_s = options.expected.window_s;
+  played.horizon_s = horizon_for(state, now_s, expected.tasks.size(), expected.window_s);
+  played.expected = expected.tasks;
+  played.window_s = expected.window_s;
   played.resolution = resolution_for(state.waiting().size());
   if (futures == kAsPredicted) played.resolution = std::min(played.resolution, kFineGrain);
   played.followers = followers_in(state);
@@ -34,8 +37,8 @@ Trials::Trials(const PlanState& state, const Policy& policy, double now_s,
       policy_(policy),
       aside_(options.aside),
       stop_(options.stop),
-      few_(state.tasks(), now_s, played(state, options, kFewFutures), true),
-      predicted_(state.tasks(), now_s, played(state, options, kAsPredicted), true) {}
+      few_(state.tasks(), now_s, played(state, now_s, options, kFewFutures), true),
+      predicted_(state.tasks(), now_s, played(state, now_s, options, kAsPredicted), true) {}
 
 bool Trials::waits(TaskIndex task) const {
   return state_.progress(task).phase == TaskPhase::kWaiting && !state_.tasks()[task].menu->empty();

@@ -24,6 +24,7 @@ ForecastBook::ForecastBook(const PlanState& state, const std::vector<Uid>& names
                [&](TaskIndex task) { return task < names.size(); });
   options.resolution = resolution_for(state.waiting().size());
   options.stop = stop;
+  options.horizon_s = horizon_for(state, now_s, expected.tasks.size(), expected.window_s);
   options.expected = std::move(expected.tasks);
   options.window_s = expected.window_s;
   entries_.reserve(asked.size());

@@ -11,6 +11,7 @@
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
 #include "slackline/core/planning/deadline.h"
+#include "slackline/core/planning/task_menu.h"
 
 namespace slackline::core {
 namespace {
@@ -173,9 +174,13 @@ bool any_claims_error(const PlanState& state) {
          std::any_of(state.running().begin(), state.running().end(), claims);
 }
 
-std::optional<double> chance_of(const PlanTask& task, const std::vector<double>& finishes) {
+std::optional<double> chance_of(const PlanTask& task, const std::vector<double>& finishes,
+                                double until_s) {
   if (task.deadline_s == kNoDeadline) return std::nullopt;
   const double last_s = task.deadline_s + kDeadlineTolerance_s;
+  if (last_s > until_s && !std::all_of(finishes.begin(), finishes.end(),
+                                       [](double finish_s) { return std::isfinite(finish_s); }))
+    return std::nullopt;
   const auto in_time = std::count_if(finishes.begin(), finishes.end(),
                                      [&](double finish_s) { return finish_s <= last_s; });
   return static_cast<double>(in_time) / static_cast<double>(finishes.size());
@@ -187,6 +192,26 @@ int number_of(int i, int futures) {
 }
 
 }  // namespace
+
+double horizon_for(const PlanState& state, double now_s, std::size_t expected, double window_s) {
+  constexpr double kRuns = 3;
+  constexpr double kLongestRun_s = 30 * 86400.0;
+  constexpr double kMostArrivals = 20'000;
+  double longest_s = 0;
+  const auto take = [&](const Choice& choice, double lasts_s) {
+    if (choice.error < kUnknownError) longest_s = std::max(longest_s, lasts_s);
+  };
+  for (const TaskIndex task : state.running())
+    take(state.running_choice(task), state.predicted_end_s(task, now_s) - now_s);
+  for (const TaskIndex task : state.waiting())
+    if (const PlacementMenu& menu = *state.tasks()[task].menu; !menu.empty())
+      take(menu.fastest(), menu.fastest().lat_s);
+  longest_s = std::min(longest_s, kLongestRun_s);
+  double horizon_s = kRuns * longest_s;
+  if (expected > 0)
+    horizon_s = std::min(horizon_s, window_s * kMostArrivals / static_cast<double>(expected));
+  return std::max(kShortHorizon_s, horizon_s);
+}
 
 std::vector<TaskIndex> followers_in(const PlanState& state) {
   std::vector<TaskIndex> followers;
@@ -271,9 +296,11 @@ std::vector<Forecast> Futures::play(const PlanState& state, const Policy& policy
   };
   if (!each(state, policy, note)) return {};
   std::vector<Forecast> forecasts;
+  const double until_s = now_s_ + options_.horizon_s;
   for (std::size_t i = 0; i < asked.size(); ++i) {
     forecasts.push_back({asked[i], quantiles_of(starts[i]), quantiles_of(finishes[i]),
-                         chance_of(tasks_[asked[i]], finishes[i])});
+                         chance_of(tasks_[asked[i]], finishes[i], until_s)});
+    forecasts.back().until_s = until_s;
     if (const auto kept = reserved.find(asked[i]); kept != reserved.end())
       forecasts.back().reserved = kept->second;
   }

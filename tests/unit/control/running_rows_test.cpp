@@ -193,6 +193,32 @@ TEST_F(RunningRowsTest, WhatAJobMakesLaterTakesGpusBeforeThoseWhoCanWait) {
   EXPECT_LT(start_of_last(11), of_two_behind_each - 1000) << "one place is free earlier";
 }
 
+// Three days are more than the two that are forecast where all runs are short.
+TEST_F(RunningRowsTest, WhoWaitsForARunOfDaysIsToldWhen) {
+  constexpr double kDay_s = 86400;
+  const auto row_of = [&](double lasts_s, double due_s) {
+    auto run = a_job("runs").gpus(4).managed().planned({"n1"}, "plan-1", 3 * kDay_s);
+    run.intent().expected_duration_s = 3 * kDay_s;
+    auto next = waits(4);
+    next.intent().expected_duration_s = lasts_s;
+    next.intent().deadline_s = start_s() + due_s;
+    return row(a_cluster()
+                   .with(a_node("n1"))
+                   .with(run.created(start_s()).started(start_s()))
+                   .with(its_pod())
+                   .with(next)
+                   .build(),
+               "waits");
+  };
+  const QueueRow soon = row_of(600, 10 * kDay_s);
+  ASSERT_TRUE(soon.start_s && soon.finish_s && soon.chance);
+  EXPECT_NEAR(*soon.start_s, start_s() + 3 * kDay_s, 0.3 * kDay_s);
+  EXPECT_EQ(*soon.chance, 1);
+  const QueueRow later = row_of(20 * kDay_s, 30 * kDay_s);
+  ASSERT_TRUE(later.finish_s && later.chance);
+  EXPECT_GT(*later.chance, 0.8);
+}
+
 // What a run of one GPU gives back is the GPU that its node has lost.
 TEST_F(RunningRowsTest, AnEndThatGivesBackALostGpuHelpsNobody) {
   auto small = a_job("small").gpus(1).managed().planned({"n1"}, "plan-2", 1200);

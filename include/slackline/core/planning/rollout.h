@@ -37,10 +37,14 @@ struct Forecast {
   TaskIndex task = 0;
   Quantiles start_s;  // the next start; of a running task its last one
   Quantiles finish_s;
-  // The share of the futures in which it finishes by its deadline; unset: it has none.
+  // The share of the futures in which it finishes by its deadline; unset: it has none, or one that
+  // is later than the futures end of which some do not tell.
   std::optional<double> chance{};
-  std::optional<Reservation> reserved{};  // by the plan of now
+  std::optional<Reservation> reserved{};                     // by the plan of now
+  double until_s = std::numeric_limits<double>::infinity();  // when the futures end
 };
+
+inline constexpr double kShortHorizon_s = 2 * 86400.0;
 
 struct RolloutOptions {
   // Tasks like those that are expected to arrive, over a window of window_s: mostly the arrivals of
@@ -48,7 +52,7 @@ struct RolloutOptions {
   std::vector<PlanTask> expected;
   double window_s = 86400;
   std::vector<TaskIndex> followers{};  // tasks of the state that come after others of it
-  double horizon_s = 2 * 86400.0;
+  double horizon_s = kShortHorizon_s;
   double resolution = 0;  // PlayOptions::resolution, of the time from now
   StopAsked stop{};       // asked after every call of the policy
   // How many of the kScenarios futures are played. The least that have a 10 % and a 90 % quantile
@@ -61,6 +65,11 @@ inline constexpr int kAsPredicted = 1;
 
 // Those of the state that come after others of it, and have not come yet.
 std::vector<TaskIndex> followers_in(const PlanState& state);
+
+// How far to look so that runs as long as those that run and wait can end and be followed by
+// others, at least two days and at most ninety: three times the longest whose length is known, less
+// where the arrivals of so long a time would be too many.
+double horizon_for(const PlanState& state, double now_s, std::size_t expected, double window_s);
 
 // The futures of a table of tasks, played for one or more states over the table: what differs
 // between two answers is what the states differ in.
