@@ -235,6 +235,21 @@ TEST(Predictor, TakesTheMedianOfTheFamilyForAModelNobodyKnows) {
   EXPECT_FALSE(Predictor(profiles).predict("7b", 64, kT4, Layout()));
 }
 
+TEST(Predictor, WhatPeopleSayGoesBeforeAGuessByTheLettersOfTheName) {
+  const WorkloadProfiles profiles({an_entry("gpt3-175b", "T4", 1)});
+  TaskIntent intent;
+  intent.model = "gpt2-medium";
+  intent.batch_size = 64;
+  EXPECT_TRUE(Predictor(profiles).prepare(intent, kT4)) << "nothing better is known";
+  intent.expected_duration_s = 3600;
+  EXPECT_FALSE(Predictor(profiles).prepare(intent, kT4));
+  intent.family = "gpt";
+  EXPECT_TRUE(Predictor(profiles).prepare(intent, kT4)) << "they say that it is like it";
+  intent.family.reset();
+  intent.model = "gpt3-175b";
+  EXPECT_TRUE(Predictor(profiles).prepare(intent, kT4)) << "its own model";
+}
+
 // Speeds on a T4 at batch 64, in multiples of the slowest entry's; 0: nothing is known.
 double speed(const Predictor& predictor, const char* model, const char* family = "") {
   const auto prepared = predictor.prepare(model, 64, kT4, family);
