@@ -133,7 +133,8 @@ struct AdmissionChanges {
   bool suspend = false;
   bool gate = false;  // contract::kGate
   Labels annotations;
-  std::optional<AdmittedNote> admitted;  // as the annotation contract::kAdmitted
+  std::vector<std::string_view> dropped{};  // annotations of the table of keys that go
+  std::optional<AdmittedNote> admitted;     // as the annotation contract::kAdmitted
   Labels labels;
   Labels template_labels;
   Labels template_annotations;

@@ -195,6 +195,10 @@ class WebhookTest(unittest.TestCase):
         self.apply(gpu_job("later", annotations={"deadline-after": "6h"}))
         self.kubectl("annotate", "job", "later", "--overwrite", "slackline.dev/deadline-after=9h")
         self.assertAlmostEqual(self.seconds_promised("later"), 9 * 3600, delta=5)
+        self.kubectl("annotate", "job", "later", "slackline.dev/deadline-after-")
+        left = self.job("later")["metadata"]["annotations"]
+        self.assertNotIn("slackline.dev/deadline", left)
+        self.assertNotIn("slackline.dev/deadline-basis", left)
 
     def test_urgent_needs_a_right(self):
         jane = ["--as=jane"]

@@ -91,16 +91,25 @@ AdmissionChanges desired_for_new(const ReviewedJob& job, const AdmissionFacts& f
   return desired;
 }
 
-// A deadline follows its class or its delay when those are changed. One that people wrote wins over
-// the class: its origin is not noted.
-bool moves_promise(const ReviewedJob& job, const ReviewedJob& old) {
-  if (!job.job.intent) return false;
+// A deadline follows its class or its delay when those are changed, and goes with them. One that
+// people wrote wins over the class: its origin is not noted.
+void move_promise(const ReviewedJob& job, const ReviewedJob& old, const AdmissionFacts& facts,
+                  AdmissionChanges& desired) {
+  if (!job.job.intent) return;
   const TaskIntent& now = *job.job.intent;
   const TaskIntent before = old.job.intent ? *old.job.intent : TaskIntent();
-  if (now.deadline_after_s && now.deadline_after_s != before.deadline_after_s) return true;
-  const bool written =
-      before.deadline_s && old.keys.annotation(contract::kDeadlineBasis) == nullptr;
-  return now.qos_class != before.qos_class && !written;
+  const bool derived = old.keys.annotation(contract::kDeadlineBasis) != nullptr;
+  const bool delayed = now.deadline_after_s != before.deadline_after_s;
+  if (!delayed && now.qos_class == before.qos_class) return;
+  const bool written = before.deadline_s && !derived;
+  if (written && !(delayed && now.deadline_after_s)) return;
+  if (!now.deadline_after_s && derived && now.deadline_s && now.deadline_s != before.deadline_s) {
+    desired.dropped = {contract::kDeadlineBasis};
+    return;
+  }
+  set_promise(desired.annotations, now, job.job.pod_requests, &job.job, job.job.created_s, facts);
+  if (desired.annotations.empty())
+    desired.dropped = {contract::kDeadline, contract::kDeadlineBasis};
 }
 
 // A manifest can be applied again: the scheduler that Slackline set stays, its label, and the place
@@ -111,9 +120,7 @@ AdmissionChanges desired_for_changed(const ReviewedJob& job, const ReviewedJob& 
   if (!is_in_care(old)) return desired;
   if (was_admitted(old) && !old.job.finished)
     set(desired.template_labels, contract::kManagedLabel, "true");
-  if (moves_promise(job, old))
-    set_promise(desired.annotations, *job.job.intent, job.job.pod_requests, &job.job,
-                job.job.created_s, facts);
+  move_promise(job, old, facts, desired);
   if (old.pod.scheduler_name == facts.scheduler_name) desired.scheduler_name = facts.scheduler_name;
   if (runs_by_plan(old)) {
     for (const std::string_view key : {contract::kBand, contract::kGpusPerNode, contract::kNodes})
@@ -279,6 +286,7 @@ bool lacks(const PodFacts& pod, const EnvVariable& variable) {
 AdmissionChanges still_to_do(AdmissionChanges desired, const ContractKeys& keys,
                              const PodFacts& pod) {
   desired.annotations = missing(desired.annotations, keys.annotations);
+  std::erase_if(desired.dropped, [&](auto key) { return keys.annotation(key) == nullptr; });
   if (!is_default_scheduler(pod.scheduler_name)) desired.scheduler_name.clear();
   std::erase_if(desired.env, [&](const auto& variable) { return !lacks(pod, variable); });
   return desired;

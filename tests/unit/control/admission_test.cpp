@@ -340,6 +340,36 @@ TEST_F(AdmissionTest, AResolvedDeadlineMovesOnlyWithItsDelayOrClass) {
   EXPECT_FALSE(mutate(later).changes.suspend) << "an update never suspends";
 }
 
+// Whoever takes `deadline-after` out of the manifest and applies it takes the promise away.
+TEST_F(AdmissionTest, AResolvedDeadlineGoesWithItsDelayOrClass) {
+  const std::string by_delay =
+      R"("slackline.dev/deadline":"2027-01-15T09:00:00Z","slackline.dev/deadline-basis":"deadline-after: 1h")";
+  const ReviewText taken_away =
+      update(by_delay + R"(,"slackline.dev/deadline-after":"1h")", by_delay);
+  EXPECT_EQ(refusal(taken_away), "allowed");
+  EXPECT_THAT(mutate(taken_away).changes.dropped,
+              ElementsAre("slackline.dev/deadline", "slackline.dev/deadline-basis"));
+  const ReviewText both = update(by_delay + R"(,"slackline.dev/deadline-after":"1h")", "");
+  EXPECT_THAT(mutate(both).changes.dropped, IsEmpty()) << "nothing of it is left";
+  const std::string what =
+      R"(,"slackline.dev/model":"resnet50","slackline.dev/batch-size":"64","slackline.dev/iterations":"1000")";
+  const ReviewText by_class = update(by_delay + what + R"(,"slackline.dev/deadline-after":"1h")",
+                                     by_delay + what + R"(,"slackline.dev/qos-class":"prior")");
+  EXPECT_THAT(mutate(by_class).changes.dropped, IsEmpty());
+  EXPECT_THAT(mutate(by_class).changes.annotations,
+              Contains(Pair("slackline.dev/deadline-basis", HasSubstr("prior: "))));
+  const std::string own = R"("slackline.dev/deadline":"2027-01-15T10:00:00Z")";
+  const ReviewText written =
+      update(by_delay + R"(,"slackline.dev/deadline-after":"1h")",
+             own + R"(,"slackline.dev/deadline-basis":"deadline-after: 1h")");
+  EXPECT_EQ(refusal(written), "allowed");
+  EXPECT_THAT(mutate(written).changes.dropped, ElementsAre("slackline.dev/deadline-basis"));
+  EXPECT_THAT(mutate(written).changes.annotations, IsEmpty()) << "what people write is the promise";
+  EXPECT_EQ(mutate(update(own + R"(,"slackline.dev/deadline-after":"1h")", own)).changes,
+            AdmissionChanges())
+      << "it never came of the delay";
+}
+
 TEST_F(AdmissionTest, AManifestThatSaysDefaultSchedulerCanBeAppliedAgain) {
   ReviewText old = job("");
   old.template_metadata = kAdmitted;

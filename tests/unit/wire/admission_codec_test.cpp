@@ -118,6 +118,13 @@ TEST(AdmissionCodecTest, WithoutChangesThereIsNoPatch) {
   EXPECT_THAT(answer, HasSubstr(R"("allowed":true,"warnings":["look\\x0aout"])"));
 }
 
+TEST(AdmissionCodecTest, AnnotationsThatGoAreRemoved) {
+  AdmissionChanges changes;
+  changes.dropped = {"slackline.dev/deadline"};
+  EXPECT_EQ(encode_json_patch(decoded(job_review_text()), changes),
+            R"([{"op":"remove","path":"/metadata/annotations/slackline.dev~1deadline"}])");
+}
+
 TEST(AdmissionCodecTest, MapsThatAreMissingAreMadeFirst) {
   AdmissionChanges changes;
   changes.suspend = true;
