@@ -96,6 +96,7 @@ struct ChangeView {
 struct ExplainView {
   EtaView eta;
   std::vector<std::string> problems;  // of its annotations and amounts
+  std::vector<std::string> hints{};   // at what its annotations do not mean
   std::vector<BlockerView> blockers;  // worst first
   std::int64_t nodes_total = 0;
   std::vector<NodeGroupView> nodes;  // the most first

@@ -19,6 +19,7 @@
 #include "slackline/core/answers/quote.h"
 #include "slackline/core/answers/refusals.h"
 #include "slackline/core/answers/what_if.h"
+#include "slackline/core/cluster/annotation_hints.h"
 #include "slackline/core/cluster/not_in_queue.h"
 #include "slackline/core/cluster/pod_admission.h"
 #include "slackline/core/cluster/resizing.h"
@@ -118,6 +119,7 @@ namespace {
 // What is worked out under the lock, before the viewer is asked.
 struct Explained {
   std::vector<std::string> problems;
+  std::vector<std::string> hints;
   EtaView eta;
   std::vector<core::Blocker> blockers;
   std::vector<core::NodeGroup> nodes;
@@ -130,6 +132,7 @@ ExplainView view_of_all(const Explained& explained, const std::string& node, Vie
   ExplainView view;
   view.eta = explained.eta;
   view.problems = explained.problems;
+  view.hints = explained.hints;
   for (const core::Blocker& blocker : explained.blockers)
     view.blockers.push_back(view_of(blocker, viewer));
   for (const core::NodeGroup& group : explained.nodes)
@@ -183,6 +186,9 @@ Result<ExplainView> AnswerQuery::explain(const ObjectKey& key, const std::string
     if (std::string none = core::asks_for_unlisted(*sight.snapshot, task.member->requests);
         !none.empty())
       explained.problems.push_back(std::move(none));
+    if (const auto asked = core::TaskCatalog(*sight.snapshot).find(key))
+      explained.hints = core::annotation_hints(*sight.snapshot, *asked, *sight.options.catalog,
+                                               *sight.options.predictor);
     const bool waits = task.plan == nullptr;
     if (waits || !explained.eta.reason.empty())
       explained.blockers = core::explain(question, explained.eta.reason);

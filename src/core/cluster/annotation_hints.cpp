@@ -14,16 +14,29 @@
 namespace slackline::core {
 namespace {
 
-// A few names to choose from, not the whole catalogue.
-std::string some_models(const WorkloadProfiles& profiles) {
+// The case of letters does not count. nullptr: none of them is like it.
+const std::string* meant(std::string_view written, const std::vector<std::string>& names) {
+  std::vector<std::string> lower;
+  for (const std::string& name : names)
+    lower.push_back(to_lower(name));
+  const std::vector<std::string_view> words(lower.begin(), lower.end());
+  const auto nearest = nearest_spelling(to_lower(written), words);
+  if (!nearest) return nullptr;
+  return &names[static_cast<std::size_t>(std::find(words.begin(), words.end(), *nearest) -
+                                         words.begin())];
+}
+
+// The one that is meant, else a few names to choose from: not the whole catalogue.
+std::string known_models(std::string_view written, const WorkloadProfiles& profiles) {
   constexpr std::size_t kShown = 6;
   std::set<std::string> names;
   for (const ProfileEntry& entry : profiles.entries())
     names.insert(entry.model);
   std::vector<std::string> shown(names.begin(), names.end());
-  if (shown.size() <= kShown) return join(shown, ", ");
+  if (const std::string* name = meant(written, shown)) return format("did you mean {}?", *name);
+  if (shown.size() <= kShown) return "known: " + join(shown, ", ");
   shown.resize(kShown);
-  return join(shown, ", ") + " ...";
+  return format("known: {} ...", join(shown, ", "));
 }
 
 // By a profile of its own, or by what its family does on any GPU type.
@@ -37,19 +50,43 @@ bool is_known(const TaskIntent& intent, const Predictor& predictor) {
   });
 }
 
+// Of a model that is known somewhere: on none of the GPU types that nodes have; or it was never
+// measured, and nobody has said what it is like.
+void hint_at_guess(const ClusterSnapshot& snapshot, const TaskIntent& intent,
+                   const Predictor& predictor, std::vector<std::string>& hints) {
+  if (intent.expected_duration_s) return;
+  const std::string model = *intent.workload();
+  const std::vector<GpuType>& types = snapshot.node_table.types;
+  if (snapshot.synced && !types.empty() &&
+      std::none_of(types.begin(), types.end(), [&](const GpuType& type) {
+        return predictor.prepare(intent, type).has_value();
+      }))
+    return hints.push_back(
+        format("{}: nothing tells how fast \"{}\" is on the GPU types that nodes have, so its run "
+               "time cannot be predicted; write slackline.dev/expected-duration",
+               intent.model ? contract::kModel : contract::kFamily, printable(model, 48)));
+  if (!predictor.goes_by_letters(intent) || predictor.profiles().knows_model(model)) return;
+  hints.push_back(format(
+      "{}: \"{}\" was never measured: its run time is a guess, by models whose names begin with "
+      "\"{}\", and may be several times as long; write slackline.dev/expected-duration",
+      contract::kModel, printable(model, 48), printable(family_of(model), 48)));
+}
+
 // Which of model, batch-size and iterations leave the run time unknown.
-void hint_at_model(const TaskIntent& intent, const Predictor& predictor,
-                   std::vector<std::string>& hints) {
+void hint_at_model(const ClusterSnapshot& snapshot, const TaskIntent& intent,
+                   const Predictor& predictor, std::vector<std::string>& hints) {
   if (!intent.workload()) return;
   if (!is_known(intent, predictor))
     return hints.push_back(format(
-        "{}: \"{}\" is unknown, so its run time {}; known: {}{}",
+        "{}: \"{}\" is unknown, so its run time {}; {}",
         intent.model ? contract::kModel : contract::kFamily, printable(*intent.workload(), 48),
         intent.expected_duration_s ? "is taken from slackline.dev/expected-duration"
-                                   : "cannot be predicted and its class gives no deadline",
-        some_models(predictor.profiles()),
-        intent.expected_duration_s ? "" : "; or write slackline.dev/expected-duration"));
-  if (intent.expected_duration_s || (intent.batch_size && intent.iterations)) return;
+                                   : "cannot be predicted and its class gives no deadline; write "
+                                     "slackline.dev/expected-duration",
+        known_models(*intent.workload(), predictor.profiles())));
+  if (intent.batch_size && intent.iterations)
+    return hint_at_guess(snapshot, intent, predictor, hints);
+  if (intent.expected_duration_s) return;
   hints.push_back(
       format("{}: without {} the run time of the task is unknown, and its class gives no deadline; "
              "write it, or slackline.dev/expected-duration",
@@ -107,20 +144,12 @@ class KnownTypes {
     return names;
   }
 
-  // The case of letters does not count.
   std::string did_you_mean(const GpuType& written) const {
-    std::vector<GpuType> types = there_;
+    std::vector<std::string> types = names();
     for (const GpuTypeRule& rule : catalog_.types)
-      types.push_back(rule.alias);
-    std::vector<std::string> lower;
-    for (const GpuType& type : types)
-      lower.push_back(to_lower(type.str()));
-    const std::vector<std::string_view> words(lower.begin(), lower.end());
-    const auto nearest = nearest_spelling(to_lower(written.str()), words);
-    if (!nearest) return "";
-    const auto at = std::find(words.begin(), words.end(), *nearest);
-    const auto meant = static_cast<std::size_t>(at - words.begin());
-    return format(" (did you mean {}?)", printable(types[meant].str(), 64));
+      types.push_back(rule.alias.str());
+    const std::string* type = meant(written.str(), types);
+    return type == nullptr ? "" : format(" (did you mean {}?)", printable(*type, 64));
   }
 
   const GpuCatalog& catalog_;
@@ -145,7 +174,7 @@ void hint_at_types(const ClusterSnapshot& snapshot, const TaskIntent& intent,
 std::vector<std::string> annotation_hints(const ClusterSnapshot& snapshot, const Task& task,
                                           const GpuCatalog& catalog, const Predictor& predictor) {
   std::vector<std::string> hints;
-  hint_at_model(task.intent, predictor, hints);
+  hint_at_model(snapshot, task.intent, predictor, hints);
   hint_at_batch(task, hints);
   if (snapshot.synced) hint_at_types(snapshot, task.intent, catalog, hints);
   return hints;

@@ -121,14 +121,17 @@ std::optional<PreparedModel> Predictor::prepare(const TaskIntent& intent,
   if (!workload || !intent.batch_size) return std::nullopt;
   auto prepared = prepare(*workload, static_cast<double>(*intent.batch_size), gpu_type,
                           intent.family ? std::string_view(*intent.family) : std::string_view());
-  // By the letters of the name alone: what people say goes before it.
   const bool is_guess = prepared && prepared->source_ == PredictionSource::kFamily &&
-                        prepared->measured_.empty() && !intent.family &&
-                        !descriptors_.contains(*workload);
+                        prepared->measured_.empty() && goes_by_letters(intent);
   if (is_guess && intent.expected_duration_s) return std::nullopt;
   if (prepared && intent.model_parallel)
     prepared->set_model_parallel(static_cast<int>(*intent.model_parallel));
   return prepared;
+}
+
+bool Predictor::goes_by_letters(const TaskIntent& intent) const {
+  const auto workload = intent.workload();
+  return workload && !intent.family && !descriptors_.contains(*workload);
 }
 
 std::optional<PreparedModel> Predictor::prepare(std::string_view model, double batch,

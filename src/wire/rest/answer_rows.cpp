@@ -238,6 +238,9 @@ const Columns<ExplainView>& columns<ExplainView>() {
           C(
               "problems", [](V view) { return if_any(view.problems); },
               "Annotations that cannot be read: they do not count"),
+          C(
+              "hints", [](V view) { return if_any(view.hints); },
+              "At what annotations that can be read do not mean"),
           C("blockers", &ExplainView::blockers, "All of them, the worst first"),
           C("nodesTotal", &ExplainView::nodes_total),
           C("nodes", &ExplainView::nodes, "Every node once, by what keeps the task off it"),

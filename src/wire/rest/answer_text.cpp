@@ -156,6 +156,8 @@ std::string text_of(const ExplainView& view) {
   std::string text = text_of(view.eta);
   for (const std::string& problem : view.problems)
     text += format("does not count: {}\n", printable(problem, 400));
+  for (const std::string& hint : view.hints)
+    text += format("note: {}\n", printable(hint, 400));
   if (!view.blockers.empty()) text += "it waits for:\n";
   for (const BlockerView& blocker : view.blockers)
     text += blocker_text(blocker, now_s);

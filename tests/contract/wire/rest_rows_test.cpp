@@ -401,6 +401,7 @@ EtaView an_eta() {
 ExplainView an_explanation() {
   ExplainView view;
   view.problems = {"deadline: \"tomorrow\" is not a time"};
+  view.hints = {"slackline.dev/model: \"foo\" is unknown"};
   view.eta = an_eta();
   BlockerView quota{.reason = "QuotaExceeded",
                     .what = "pods in the ResourceQuota q",

@@ -113,6 +113,24 @@ TEST_F(AdmissionTest, AnUnknownModelWithAStatedDurationLosesNoDeadline) {
   EXPECT_THAT(warnings, Not(Contains(HasSubstr("no deadline"))));
 }
 
+// ResNet-101 from ResNet-50, because both begin with "resnet".
+TEST_F(AdmissionTest, AGuessByTheLettersOfANameIsWarnedOf) {
+  const std::string all =
+      R"("slackline.dev/model":"resnet101","slackline.dev/batch-size":"64","slackline.dev/iterations":"100")";
+  EXPECT_THAT(validate(job(all)).warnings,
+              Contains(AllOf(HasSubstr("slackline.dev/model: \"resnet101\" was never measured"),
+                             HasSubstr("whose names begin with \"resnet\""),
+                             HasSubstr("write slackline.dev/expected-duration"))));
+  for (const char* more :
+       {R"(,"slackline.dev/expected-duration":"2h")", R"(,"slackline.dev/family":"resnet")"})
+    EXPECT_THAT(validate(job(all + more)).warnings, Not(Contains(HasSubstr("measured")))) << more;
+  snapshot.node_table.types = {GpuType("P100")};
+  EXPECT_THAT(validate(job(all)).warnings,
+              Contains(HasSubstr("nothing tells how fast \"resnet101\" is on the GPU types")));
+  EXPECT_THAT(validate(job(R"("slackline.dev/model":"ResNet-50")")).warnings,
+              Contains(HasSubstr("did you mean resnet50?")));
+}
+
 // ---- activeDeadlineSeconds ---------------------------------------------------------------------
 
 ReviewText ended_after(const std::string& seconds, const std::string& pairs) {

@@ -12,9 +12,10 @@
 
 namespace slackline::core {
 
-// An unknown model; a model whose run time stays unknown, for want of batch or iterations; a batch
-// that does not divide by the GPUs of a named shape; a GPU type that no node of the snapshot has; a
-// type for an expected duration that is not there. Each names its key and what to write.
+// An unknown model; one whose run time is a guess by the letters of its name, or stays unknown for
+// want of batch or iterations; a batch that does not divide by the GPUs of a named shape; a GPU
+// type that no node of the snapshot has; a type for an expected duration that is not there. Each
+// names its key and what to write.
 std::vector<std::string> annotation_hints(const ClusterSnapshot& snapshot, const Task& task,
                                           const GpuCatalog& catalog, const Predictor& predictor);
 

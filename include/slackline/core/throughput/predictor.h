@@ -53,6 +53,9 @@ class Predictor {
                                        const GpuType& gpu_type, std::string_view family = {}) const;
   // For the workload type, batch and family that the task names; nullopt also if it names none.
   std::optional<PreparedModel> prepare(const TaskIntent& intent, const GpuType& gpu_type) const;
+  // Nothing is declared of its model: a speed of source kFamily is one of models whose names begin
+  // with the same letters, and goes behind what people say.
+  bool goes_by_letters(const TaskIntent& intent) const;
 
   // One prediction; for many shapes, prepare first. `model_parallel` 0: as the coefficients have
   // it. nullopt also where PreparedModel::predict returns it.
