@@ -75,7 +75,8 @@ class Quoter {
     std::vector<PlanTask> all = queue_.state().tasks().tasks();
     std::vector<TaskIndex> aside = {written_, free_};
     const PlacementMenu& menu = *all[free_].menu;
-    const std::vector<ChoiceIndex> order = in_turns(menu);
+    std::vector<ChoiceIndex> order = in_turns(menu);
+    std::erase_if(order, [&](ChoiceIndex index) { return is_all_of_written(menu.all[index]); });
     const auto first = static_cast<TaskIndex>(all.size());
     for (const ChoiceIndex index : order)
       if (aside.size() <= kMostCandidates) {
@@ -116,13 +117,6 @@ class Quoter {
       tried(trials, candidate, &choice, row);
     else
       row.why_not = kNotTried;
-    // The same task twice would be another one in each future.
-    const QuoteRow& written = quote_.rows.front();
-    if (row.forecast && written.forecast && row.gpu_type == written.gpu_type &&
-        row.shape == written.shape) {
-      row.forecast = written.forecast;
-      row.latest_s = written.latest_s;
-    }
     return row;
   }
 
@@ -139,6 +133,11 @@ class Quoter {
     return std::any_of(all.begin(), all.end(), [&](const Choice& mine) {
       return mine.pool == choice.pool && mine.shape == choice.shape;
     });
+  }
+
+  // The row of the task as written is the row of this placement.
+  bool is_all_of_written(const Choice& choice) const {
+    return queue_.state().tasks()[written_].menu->all.size() == 1 && is_accepted(choice);
   }
 
   // `choice`: null where the policy chooses.

@@ -1,5 +1,5 @@
 // quote: what a task that is not submitted yet would get: when it would start and finish, for what
-// GPU time, and whom it would delay, as it is written and for every GPU type and shape.
+// GPU time, and whom it would delay, as it is written and for every other GPU type and shape.
 //
 // A candidate is one placement of the task. The first is the task as it is written, in whatever
 // placement the policy would choose; at most kMostCandidates are tried, those that would run
