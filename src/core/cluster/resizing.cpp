@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "slackline/base/text.h"
+#include "slackline/core/cluster/pod_admission.h"
 #include "slackline/core/cluster/pools.h"
 #include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/cluster/task_family.h"
@@ -16,6 +17,7 @@
 #include "slackline/core/planning/shapes.h"
 #include "slackline/core/portrait/family.h"
 #include "slackline/core/portrait/run_time.h"
+#include "slackline/model/pod_ask.h"
 
 namespace slackline::core {
 namespace {
@@ -240,6 +242,24 @@ ResizeHold Resizer::hold_of(const Question& question, bool& trial) const {
   return ResizeHold::kNone;
 }
 
+bool Resizer::would_be_refused(const Job& job, const ContainerAmounts& amounts) const {
+  if (snapshot_.admission == nullptr || job.ask == nullptr) return false;
+  auto resized = std::make_shared<Job>(job);
+  auto ask = std::make_shared<PodAsk>(*job.ask);
+  ContainerAmounts limits;
+  limits.memory_limit = amounts.memory_limit;
+  for (ContainerAsk& container : ask->containers) {
+    if (!container.requests.wants_gpus()) continue;
+    container.requests.cpu_milli = requested_cpu_milli(amounts);
+    container.requests.memory_bytes = requested_memory_bytes(amounts);
+    container.limits.cpu_milli = limited_cpu_milli(amounts).value_or(0);
+    container.limits.memory_bytes = requested_memory_bytes(limits);
+  }
+  resized->ask = std::move(ask);
+  const JobPtr admitted = with_admission(std::move(resized), *snapshot_.admission);
+  return admitted->constraints != nullptr && !admitted->constraints->refused.empty();
+}
+
 SizedType Resizer::sized(const Question& question, const Pool& pool) const {
   SizedType one;
   one.gpu_type = pool.type;
@@ -257,7 +277,8 @@ SizedType Resizer::sized(const Question& question, const Pool& pool) const {
     const OriginalShape original = counted_original(question.job);
     const ContainerAmounts& written = original.amounts ? *original.amounts : *question.job.amounts;
     const ContainerAmounts advised = advised_amounts(written, one.advice);
-    if (!same_amounts(advised, written)) one.amounts = advised;
+    if (!same_amounts(advised, written) && !would_be_refused(question.job, advised))
+      one.amounts = advised;
   }
   const std::span<const PastRun> past = question.portrait->past;
   auto time = run_time_from(past, pool.type, (one.shape ? *one.shape : question.asked).gpus());

@@ -8,6 +8,7 @@
 #include "slackline/core/handover/return_to_scheduler.h"
 #include "slackline/core/portrait/family.h"
 #include "slackline/core/portrait/learn.h"
+#include "slackline/model/pod_ask.h"
 #include "support/hand_over_world.h"
 #include "support/portrait_runs.h"
 
@@ -137,6 +138,28 @@ TEST_F(ResizingTest, WithoutPlacementsOnlyCpuAndMemoryChange) {
   EXPECT_EQ(gpus_of("tonight"), 4);
   EXPECT_EQ(world_.job("tonight").amounts->memory_request, "4387Mi");
   EXPECT_FALSE(world_.job("tonight").plan->resize->shape);
+}
+
+TEST_F(ResizingTest, WhatALimitRangeRefusesStaysAsWritten) {
+  world_.add(nightly("tonight", /*shapes=*/false));
+  const auto amounts_where_least_is = [&](std::int64_t bytes) {
+    ClusterSnapshot snapshot = world_.snapshot();
+    auto admission = std::make_shared<PodAdmission>();
+    LimitRange::Item item;
+    item.least = {{"memory", bytes}};
+    admission->limit_ranges["default"] = {
+        std::make_shared<const LimitRange>(LimitRange{Uid("l"), {"default", "large"}, {item}})};
+    snapshot.admission = std::move(admission);
+    Job asked = *snapshot.find_job("default", "tonight");
+    PodAsk ask;
+    ask.containers.push_back({.requests = asked.pod_requests, .limits = asked.pod_requests});
+    asked.ask = std::make_shared<const PodAsk>(ask);
+    const QueueOptions options = planner_.options(world_.now_s());
+    return Resizer(snapshot, options).of(asked, *asked.intent)->types.front().amounts;
+  };
+  ASSERT_TRUE(amounts_where_least_is(1 << 30));
+  EXPECT_EQ(amounts_where_least_is(1 << 30)->memory_request, "4387Mi");
+  EXPECT_EQ(amounts_where_least_is(std::int64_t{8} << 30), std::nullopt);
 }
 
 TEST_F(ResizingTest, AdviceAloneChangesNothing) {

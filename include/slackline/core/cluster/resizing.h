@@ -10,8 +10,9 @@
 //     next run shows what it needs
 //
 // GPUs are changed only where the Job allows other shapes (`placements`), CPU and memory only of
-// the template's single container, and no amount is added that is not there. Amounts change by a
-// tenth at least. Requests that equal their limits stay equal.
+// the template's single container, and no amount is added that is not there, nor one written that a
+// LimitRange of the namespace refuses. Amounts change by a tenth at least. Requests that equal
+// their limits stay equal.
 //
 // Pure. Times are epoch seconds.
 #pragma once
@@ -96,6 +97,8 @@ class Resizer {
   // `trial` becomes true where the run would be one.
   ResizeHold hold_of(const Question& question, bool& trial) const;
   SizedType sized(const Question& question, const Pool& pool) const;
+  // By a LimitRange of its namespace, once its container has these amounts.
+  bool would_be_refused(const Job& job, const ContainerAmounts& amounts) const;
   std::vector<ShapeOffer> offers(const Question& question, const Pool& pool) const;
 
   const ClusterSnapshot& snapshot_;
