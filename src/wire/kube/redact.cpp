@@ -261,8 +261,9 @@ constexpr std::string_view kPublicDomains[] = {"kubernetes.io",     "k8s.io",
                                                "x-k8s.io"};
 
 // Below them, and yet with names that people choose.
-constexpr std::string_view kPrivateDomains[] = {"node-role.kubernetes.io",
-                                                "node-restriction.kubernetes.io"};
+constexpr std::string_view kPrivateDomains[] = {
+    "node-role.kubernetes.io", "node-restriction.kubernetes.io", "storageclass.storage.k8s.io",
+    "volumeattributesclass.storage.k8s.io", "deviceclass.resource.k8s.io"};
 
 // Whose values say which GPUs a node has.
 constexpr std::string_view kGpuDomains[] = {"nvidia.com", "amd.com", "intel.com", "habana.ai"};
@@ -381,7 +382,7 @@ class Redactor {
 
   bool is_public(std::string_view key) const {
     const std::string_view domain = domain_of(key);
-    const bool documented = is_below(kPublicDomains, domain) && !is_among(kPrivateDomains, domain);
+    const bool documented = is_below(kPublicDomains, domain) && !is_below(kPrivateDomains, domain);
     return documented || is_among(catalog_.type_labels, key) ||
            is_among(catalog_.topology_labels, key) || catalog_.resource(key) != nullptr ||
            key == "job-name" || key == "controller-uid" || key == "metadata.name";

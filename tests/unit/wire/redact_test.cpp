@@ -143,7 +143,8 @@ TEST(Redact, OtherKindsAreLeftOutAndOtherTextsRefused) {
       {"kind": "LimitRange", "metadata": {"name": "l"}, "spec": {"limits": [
         {"type": "Container", "default": {"cpu": "4"}, "max": {"nvidia.com/gpu": "2"}}]}},
       {"kind": "ResourceQuota", "metadata": {"name": "q"}, "spec": {"hard":
-        {"requests.nvidia.com/gpu": "8", "pods": "3", "count/secrets": "1"}}},
+        {"requests.nvidia.com/gpu": "8", "pods": "3", "count/secrets": "1",
+         "gold.storageclass.storage.k8s.io/requests.storage": "1Ti"}}},
       {"kind": "RuntimeClass", "metadata": {"name": "r"}, "overhead": {"podFixed": {"cpu": "250m"}}})");
   EXPECT_EQ(dump.objects, 3u);
   EXPECT_EQ(dump.left_out, 2u);
