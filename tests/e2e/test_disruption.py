@@ -101,6 +101,28 @@ class DisruptionTest(ActiveCase):
         self.cluster.wait(lambda: self.waiting().get("slow") == "PodsEnding", 10, "it to wait for its pods")
         self._expect_back("slow", "EvictionByEvictionAPI", pods=2)
 
+    def test_who_waits_goes_where_no_pods_have_to_end_before(self):
+        self._run("slow", pods=2, gang=True, duration="6s", grace_s=20)
+        its_nodes = {node_of(pod) for pod in self.cluster.pods_of("slow")}
+        self._evict(name_of(self.cluster.pods_of("slow")[0]))
+        self.cluster.wait(lambda: self.waiting().get("slow") == "PodsEnding", 10, "it to wait for its pods")
+        self.cluster.apply([waiting_job("other", gpus=GPUS_PER_NODE, annotations=NOTES, duration="1s")])
+        (pod,) = self.cluster.wait_bound("other", 1, timeout=8)
+        self.assertNotIn(node_of(pod), its_nodes)
+
+    def test_a_gang_that_will_fail_leaves_its_nodes_to_others(self):
+        """Its Job is Failed once the last pod has ended, and says before that it will be (FailureTarget)."""
+        self._run("fails", pods=2, gang=True, duration="600s", grace_s=20, spec={"backoffLimit": 0})
+        pod = self.cluster.pods_of("fails")[0]
+        path = f"/api/v1/namespaces/default/pods/{name_of(pod)}/status"
+        self.assertEqual(self.cluster.request("PATCH", path, {"status": {"phase": "Failed"}})[0], 200)
+        self.cluster.apply([waiting_job("other", gpus=GPUS_PER_NODE, annotations=NOTES, duration="1s")])
+        self.cluster.wait_bound("other", 1, timeout=8)
+        self.cluster.apply([waiting_job("next", gpus=GPUS_PER_NODE, annotations=NOTES, duration="1s")])
+        self.cluster.wait_bound("next", 1, timeout=8)
+        self.assertEqual(self._stopped(), [])
+        self.assertNotIn("fails", {row["name"] for row in self.queue()})
+
     def test_a_pod_that_fails_by_itself_is_not_stopped(self):
         self._run("crash", duration="3s", spec={"backoffLimit": 1})
         pod = name_of(self.cluster.pods_of("crash")[0])

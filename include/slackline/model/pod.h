@@ -215,7 +215,7 @@ struct Job {
   bool managed = false;          // the template's label slackline.dev/managed=true
   bool kueue = false;            // Kueue queues it, or another controller runs it (managedBy)
   bool holds_pods = false;       // the template has scheduling gates, or a scheduling group
-  bool finished = false;         // Complete or Failed condition
+  bool finished = false;         // condition Complete, Failed, or FailureTarget: it will fail
   bool deleting = false;         // deletionTimestamp is set: its controller makes no more pods
   bool resumed = false;          // it was suspended once, if only at its creation, and is no longer
   std::int64_t active = 0;

@@ -25,7 +25,7 @@ DisruptedJobs::DisruptedJobs(const ClusterSnapshot& snapshot, double now_wall_s)
 
 std::optional<PodDisruption> DisruptedJobs::of(const Job& job,
                                                const std::vector<PodPtr>& bound) const {
-  if (job.suspended || !job.resumed || !job.started_s) return std::nullopt;
+  if (job.finished || job.suspended || !job.resumed || !job.started_s) return std::nullopt;
   std::optional<PodDisruption> first;
   const auto look_at = [&](const Pod& pod, std::optional<PodDisruption> found) {
     if (!found || !is_of_present_run(pod, job)) return;

@@ -193,11 +193,10 @@ std::optional<double> last_end_s(JsonView container_statuses) {
 
 // When the Job ended, by success or failure.
 std::optional<double> end_of_job_s(JsonView conditions) {
-  for (const JsonView condition : conditions.items()) {
-    const std::string_view type = condition["type"].text();
-    if ((type == "Complete" || type == "Failed") && condition["status"].text() == "True")
-      return read_optional_time_s(condition["lastTransitionTime"]);
-  }
+  for (const std::string_view end : {"Complete", "Failed", "FailureTarget"})
+    for (const JsonView condition : conditions.items())
+      if (condition["type"].text() == end && condition["status"].text() == "True")
+        return read_optional_time_s(condition["lastTransitionTime"]);
   return std::nullopt;
 }
 
@@ -461,8 +460,9 @@ Job read_job(JsonView json, const GpuCatalog& catalog) {
   job.holds_pods = pod_template["spec"]["schedulingGates"].items().count() > 0 ||
                    pod_template["spec"]["schedulingGroup"].present();
   job.owner_gang = read_owner_gang(metadata);
-  job.finished =
-      has_condition(conditions, "Complete", "True") || has_condition(conditions, "Failed", "True");
+  // Failed comes only once the last pod has ended.
+  for (const std::string_view end : {"Complete", "Failed", "FailureTarget"})
+    job.finished = job.finished || has_condition(conditions, end, "True");
   job.resumed = has_condition(conditions, "Suspended", "False");
   job.active = count_or(status["active"], 0);
   if (spec["podReplacementPolicy"].text() == "Failed")

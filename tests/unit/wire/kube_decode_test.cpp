@@ -375,7 +375,7 @@ TEST(KubeDecode, AJobCarriesItsOwnAndItsTemplatesIntent) {
 }
 
 TEST(KubeDecode, AJobIsFinishedByItsConditions) {
-  for (const char* type : {"Complete", "Failed"})
+  for (const char* type : {"Complete", "Failed", "FailureTarget"})
     EXPECT_TRUE(decoded<Job>(KubeKind::kJob, R"({"metadata":{"name":"j"},"status":{"conditions":[
         {"type":")" + std::string(type) + R"(","status":"True"}]}})")
                     .finished);
