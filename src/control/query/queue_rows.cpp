@@ -229,9 +229,9 @@ class RowMaker {
     const core::AcceptedTypes accepted(*task.intent, *sight_.catalog, task.request.resource);
     bool any = !accepted.anything();
     for (const core::QueuePool& pool : queue_.pools()) {
-      if (pool.nodes.empty()) continue;
+      if (pool.nodes.empty() || pool.pool.resource != task.request.resource) continue;
       if (accepted.preference(pool.pool.type)) return false;
-      any = any || pool.pool.resource == task.request.resource;
+      any = true;
     }
     return any;
   }

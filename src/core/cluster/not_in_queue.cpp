@@ -92,8 +92,9 @@ std::string why(const ClusterSnapshot& snapshot, const Job& job) {
   if (job.owner_gang) return part_of(*job.owner_gang);
   if (!job.topmost()) return controlled_by(*job.owner);
   if (job.holds_pods) return why_left_to_others(job);
-  if (std::string pods = pod_by_pod(snapshot, job); !pods.empty()) return pods;
   const std::vector<PodPtr> bound = bound_pods_of(snapshot, job);
+  const bool began = job.is_gang() && !bound.empty();
+  if (std::string pods = pod_by_pod(snapshot, job); !pods.empty() && !began) return pods;
   if (std::string pods = planned_alone(bound); !pods.empty()) return pods;
   if (const std::string nodes = nodes_of(bound); !nodes.empty())
     return format("runs on {}, without a plan of Slackline", nodes);

@@ -382,6 +382,14 @@ TEST_F(QueueQueryTest, WhatCannotStartIsBlockedAndIsNeverForecast) {
   EXPECT_TRUE(absent.blocked);
   EXPECT_EQ(absent.reason, reason::kGpuTypeAbsent);
   EXPECT_EQ(absent.forecast, reason::kNever);
+  auto of_another = waiting("amd", 1, 3600).gpus(1, "amd.com/gpu");
+  of_another.intent().gpu_types = {GpuType("A100")};
+  const auto both = a_cluster()
+                        .with(a_node("n1").of("A100", 8))
+                        .with(a_node("n2").of("MI250X", 0).resource("amd.com/gpu", 8));
+  EXPECT_EQ(row_of(test::ClusterBuilder(both).with(of_another).build()).reason,
+            reason::kGpuTypeAbsent)
+      << "A100 is there as nvidia.com/gpu";
   const QueueRow there = row_of(a_cluster().with(a_node("n1").of("H100", 8)).with(typed).build());
   EXPECT_FALSE(there.blocked);
   EXPECT_TRUE(there.start_s);

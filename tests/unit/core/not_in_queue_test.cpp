@@ -69,6 +69,17 @@ TEST(NotInQueue, ANamespaceWithoutTheLabelIsNamedWithTheRemedy) {
   EXPECT_THAT(why(cluster, "plain"), HasSubstr("was not seen by Slackline's webhook"));
 }
 
+// kube-scheduler has bound one of its pods.
+TEST(NotInQueue, AGangThatHasBegunDoesNotStartPodByPod) {
+  const ClusterSnapshot cluster = a_cluster()
+                                      .with(a_node("n1"))
+                                      .with(a_job("gang").gpus(1).of(2).gang())
+                                      .with(a_pod("gang-0").of_job("gang").gpus(1).on("n1"))
+                                      .with(a_pod("gang-1").of_job("gang").gpus(1).gated())
+                                      .build();
+  EXPECT_THAT(why(cluster, "gang"), HasSubstr("runs on n1, without a plan of Slackline"));
+}
+
 TEST(NotInQueue, AJobThatMakesItsPodsOneByOneOrNoneSaysSo) {
   Job paused = a_job("paused").gpus(1).build();
   paused.parallelism = 0;
