@@ -460,6 +460,7 @@ class WorldPlanner {
     options.now_steady_s = now_s;
     options.queues = queues_;
     options.portraits = portraits_;
+    options.reserves = policy_.reserves();
     options.may_stop = true;
     options.stop_book = &book;
     return options;

@@ -186,7 +186,7 @@ inline constexpr std::array<ReasonFact, 65> kReasons = {{
      "calibration runs may not be made in its namespace: a RoleBinding is missing"},
     {reason::kNotInBook, ReasonUse::kForecast, "it is newer than the latest forecasts"},
     {reason::kBeyondHorizon, ReasonUse::kForecast,
-     "in most futures it does not start or end within two days"},
+     "in most futures it does not start or end as far as forecasts look"},
     {reason::kLengthUnknown, ReasonUse::kForecast,
      "its run time is unknown: name model, batch-size and iterations, or expected-duration"},
     {reason::kNever, ReasonUse::kForecast,

@@ -59,6 +59,7 @@ core::QueueOptions PlannerOptions::queue_options(const Settings& now, const Know
   core::QueueOptions options{situation_of(catalog, now.theta, known, source, clock)};
   if (portraits != nullptr) options.portraits = portraits->get();
   options.queues = &now.queues;
+  options.reserves = now.policy.reserves();
   options.may_stop = !stock_waits && (now.policy.preempts() || now.queues.any_shares());
   return options;
 }

@@ -84,6 +84,7 @@ class NodeJudge {
     std::vector<std::pair<double, int>> ends;
     const PlanState& state = question_.queue.state();
     for (const TaskIndex run : runs_on(index)) {
+      if (state.runs_for_good(run)) continue;
       const Forecast* forecast = question_.forecast ? question_.forecast(run) : nullptr;
       ends.emplace_back(forecast != nullptr ? forecast->finish_s.p50()
                                             : state.predicted_end_s(run, question_.now_s),

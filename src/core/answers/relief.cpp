@@ -101,20 +101,35 @@ class PoolRoom {
   std::map<PoolNode, int> free_;  // of the nodes that the task may use
 };
 
+// Of a run without a forecast, what is left of it is as uncertain as its length.
+Ending ending_of(const ExplainQuestion& question, TaskIndex run) {
+  const PlanState& state = question.queue.state();
+  const Forecast* forecast = question.forecast ? question.forecast(run) : nullptr;
+  if (forecast != nullptr) return {run, forecast->finish_s.p50(), forecast->finish_s.p90()};
+  const double end_s = state.predicted_end_s(run, question.now_s);
+  const bool reported = state.progress(run).run.reported.has_value();
+  const double error = reported ? 0 : state.running_choice(run).error;
+  return {run, end_s, question.now_s + (end_s - question.now_s) * std::exp(kNineInTen * error)};
+}
+
 std::vector<Ending> endings(const ExplainQuestion& question, const PoolRoom& room) {
   const PlanState& state = question.queue.state();
   std::vector<Ending> endings;
-  for (const TaskIndex run : state.running()) {
-    if (!room.is_used_by(run)) continue;
-    const double end_s = state.predicted_end_s(run, question.now_s);
-    const Forecast* forecast = question.forecast ? question.forecast(run) : nullptr;
-    endings.push_back({run, forecast != nullptr ? forecast->finish_s.p50() : end_s,
-                       forecast != nullptr ? forecast->finish_s.p90() : end_s});
-  }
+  for (const TaskIndex run : state.running())
+    if (room.is_used_by(run) && !state.runs_for_good(run))
+      endings.push_back(ending_of(question, run));
   std::sort(endings.begin(), endings.end(), [](const Ending& a, const Ending& b) {
     return std::pair(a.p50_s, a.run) < std::pair(b.p50_s, b.run);
   });
   return endings;
+}
+
+int held_for_good(const ExplainQuestion& question, const PoolRoom& room) {
+  const PlanState& state = question.queue.state();
+  int gpus = 0;
+  for (const TaskIndex run : state.running())
+    if (room.is_used_by(run) && state.runs_for_good(run)) gpus += state.running_choice(run).gpus;
+  return gpus;
 }
 
 Blocker blocker_of(const ExplainQuestion& question, const Choice& choice,
@@ -152,7 +167,12 @@ Blocker blocker_of(const ExplainQuestion& question, const Choice& choice,
     blocker.p50_s = ending.p50_s;
     blocker.p90_s = p90_s;
   }
-  if (overdue > 0)
+  if (const int held = have < choice.gpus ? held_for_good(question, room) : 0; held > 0)
+    blocker.detail = format(
+        "{} of these GPUs {} held by pods that do not end by themselves, of a Deployment, "
+        "StatefulSet or DaemonSet: they come free when it is scaled down",
+        held, held == 1 ? "is" : "are");
+  else if (overdue > 0)
     blocker.detail = format("{} longer than predicted: this time moves with {}",
                             overdue == 1 ? "a run takes" : format("{} runs take", overdue),
                             overdue == 1 ? "it" : "them");
@@ -260,7 +280,7 @@ std::optional<Blocker> lacking_rest(const ExplainQuestion& question) {
   Blocker blocker;
   blocker.reason = reason::kWaitsItsTurn;
   blocker.what = "CPU, memory or another resource beside free GPUs";
-  blocker.p50_s = blocker.p90_s = until_s;
+  if (until_s < question.now_s + kForGood_s / 2) blocker.p50_s = blocker.p90_s = until_s;
   for (PoolIndex pool = 0; pool < queue.pools().size() && blocker.detail.empty(); ++pool)
     for (PoolNode node = 0; node < queue.pools()[pool].nodes.size(); ++node) {
       const bool usable = planned.eligible == nullptr || planned.eligible->contains(pool, node);

@@ -21,6 +21,10 @@ bool is_replaced(const Pod& pod) {
          std::find(kReplacing.begin(), kReplacing.end(), pod.owner->kind) != kReplacing.end();
 }
 
+bool serves(const Pod& pod) {
+  return is_replaced(pod) || (pod.owner && pod.owner->kind == "DaemonSet");
+}
+
 bool was_evicted(const Pod& pod) {
   return pod.deleting && pod.notice && pod.managed && is_replaced(pod);
 }

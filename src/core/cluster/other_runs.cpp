@@ -4,7 +4,9 @@
 #include <map>
 #include <optional>
 
+#include "slackline/base/duration.h"
 #include "slackline/core/cluster/pools.h"
+#include "slackline/core/cluster/run_progress.h"
 #include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/cluster/task_family.h"
 #include "slackline/core/planning/gpu_types.h"
@@ -49,8 +51,10 @@ class Finder {
     // own.
     const int held = countable_gpus(pod.requests.gpu_count(of.resource));
     const int gpus = std::min(held, of.gpus_per_node);
-    const PlanNote* plan = plan_of(pod);
-    if (gpus == held && plan != nullptr && is_of_pools(*plan)) return;
+    const Job* job = owning_job(snapshot_, pod);
+    const PlanNote* plan = plan_of(pod, job);
+    const bool ends = job != nullptr && job->finished;  // it is no run of the queue any more
+    if (gpus == held && plan != nullptr && is_of_pools(*plan) && !ends) return;
     OtherRun run;
     run.pod = of_node;
     run.planned = plan != nullptr;
@@ -60,7 +64,6 @@ class Finder {
       run.started_s = std::min(*pod.started_s, options_.now_wall_s);
     Length length = length_of(pod, of, gpus);
     if (plan != nullptr && plan->predicted_s) length = {plan->predicted_s, 0, length.error};
-    const Job* job = owning_job(snapshot_, pod);
     if (job != nullptr && job->progress && job->progress->at_s >= run.started_s)
       run.told = job->progress;
     if (const auto shown_s = run.told ? run.told->work_s() : std::nullopt;
@@ -79,9 +82,8 @@ class Finder {
   }
 
   // Null: it has none.
-  const PlanNote* plan_of(const Pod& pod) const {
+  static const PlanNote* plan_of(const Pod& pod, const Job* job) {
     if (pod.plan != nullptr) return pod.plan.get();
-    const Job* job = owning_job(snapshot_, pod);
     return job != nullptr ? job->plan.get() : nullptr;
   }
 
@@ -135,6 +137,39 @@ std::vector<OtherRun> find_other_runs(const ClusterSnapshot& snapshot,
                                       const std::vector<QueuePool>& pools, const EndingPods& ending,
                                       const QueueOptions& options) {
   return Finder(snapshot, pools, ending, options).find();
+}
+
+PlanTask task_of(const OtherRun& run, std::int64_t id, QueueNumber queue,
+                 const std::vector<Pool>& pools) {
+  PlanTask task;
+  task.queue = queue;
+  task.id = id;
+  task.submit_s = run.started_s;
+  task.request_gpus = run.estimate.shape.gpus();
+  task.preemptible = false;
+  task.keeps_gpus = true;
+  task.endless = !run.known && serves(*run.pod);
+  task.menu = std::make_shared<const PlacementMenu>(make_menu({run.estimate}, pools, {}));
+  return task;
+}
+
+std::vector<FreeGpus::ToCome> gpus_to_come(const std::vector<OtherRun>& runs, double now_s) {
+  std::vector<FreeGpus::ToCome> to_come;
+  to_come.reserve(runs.size());
+  for (const OtherRun& other : runs) {
+    if (!other.known && serves(*other.pod)) continue;
+    const double work_s = other.estimate.work_s;
+    const double lasts_s = other.estimate.startup_s + work_s;
+    Run run;
+    run.started_s = other.started_s;
+    run.observed_work_s = work_s;
+    run.predicted_end_s = other.started_s + lasts_s;
+    if (other.told) believe_progress(*other.told, work_s, run);
+    if (other.gone_by_s) believe_end(*other.gone_by_s, now_s, work_s, run);
+    const double end_s = other.known ? believed_end_s(run, lasts_s, now_s) : kNever;
+    to_come.push_back({other.estimate.pool, other.node, other.estimate.shape.d_gpn, end_s});
+  }
+  return to_come;
 }
 
 FreeGpus without_lost_gpus(std::vector<std::vector<int>> gpus, const std::vector<QueuePool>& pools,

@@ -7,7 +7,8 @@
 // node's GPU type, else it is its `expected-duration`, or as its plan says; all count from its
 // start, or from what its Job reported of its progress, which tells a run time too. Without any of
 // these it is unknown: the pod is expected to run as long again as it has, at least kUnknownRun_s
-// in all, with an error to match. A pod that is ending is gone by the time that it has for that.
+// in all, with an error to match; one that serves does not end in any forecast. A pod that is
+// ending is gone by the time that it has for that.
 #pragma once
 
 #include <memory>
@@ -37,6 +38,13 @@ struct OtherRun {
 std::vector<OtherRun> find_other_runs(const ClusterSnapshot& snapshot,
                                       const std::vector<QueuePool>& pools, const EndingPods& ending,
                                       const QueueOptions& options);
+
+// As a task of nobody's that runs. `id`: of the task; `queue`: nobody's.
+PlanTask task_of(const OtherRun& run, std::int64_t id, QueueNumber queue,
+                 const std::vector<Pool>& pools);
+
+// When they leave their GPUs, as predicted; never, where one serves.
+std::vector<FreeGpus::ToCome> gpus_to_come(const std::vector<OtherRun>& runs, double now_s);
 
 // `gpus`: what is free and what runs hold, by pool and node. A node may have lost GPUs that its
 // pods go on to hold: these are not given back when the pods end.

@@ -138,7 +138,7 @@ class QueueMaker {
     prefer_types_of_queues(queue_.tasks_, rulebook_);
     hold_to_limits(queue_.tasks_, options_.queues);
     hold_calibrations(queue_.tasks_);
-    if (options_.foresee) foresee_runs();
+    if (options_.foresee || options_.reserves) foresee_runs();
     describe_tasks();
     if (is_asked(options_.stop)) return given_up();
     find_runs();
@@ -184,12 +184,14 @@ class QueueMaker {
 
   void describe_tasks() {
     std::optional<RoomTable> later;
-    if (options_.foresee || any_prefers_types(queue_.tasks_))
+    if (options_.foresee || options_.reserves || any_prefers_types(queue_.tasks_))
       later.emplace(once_gpu_pods_end(snapshot_, room_));
     Eligibility eligibility(snapshot_, queue_.pools_, room_, later ? &*later : nullptr,
                             options_.foresee, options_.refused);
+    std::optional<Eligibility> once_free;
+    if (options_.reserves && !options_.foresee)
+      once_free.emplace(snapshot_, queue_.pools_, room_, &*later, true, options_.refused);
     std::vector<PlanTask> tasks;
-    tasks.reserve(queue_.tasks_.size() + other_runs_.size());
     const std::vector<std::int64_t> keys = keys_of_equals(queue_.tasks_);
     number_accounts();
     for (QueueTask& task : queue_.tasks_) {
@@ -219,6 +221,7 @@ class QueueMaker {
           checkpoint_interval_s(task.plan.get(), *task.intent).value_or(kNever);
       if (task.plan) described.last_checkpoint_s = task.intent->last_checkpoint_s;
       described.preemptible = may_be_stopped(task);
+      described.endless = options_.foresee && !task.length_known() && serves(*task.member);
       described.keeps_gpus = !rules_of(task).preemptible || !(task.job || comes_back(task));
       described.can_give_back =
           options_.may_stop && spared_as_run(task, options_.stop_book) == Spared::kNo;
@@ -231,27 +234,37 @@ class QueueMaker {
       if (const double startup_s = startup_of(*described.menu); startup_s > 0)
         described.restart_s = startup_s;
       described.fallback_after_s = rules_of(task).fallback_after_s;
-      described.mixed = eligibility.mixed(task);
-      if (!task.plan)
-        described.eligible =
-            described.mixed ? eligibility.of_all(*described.mixed) : eligibility.of(task);
-      described.stops_others = task.plan || eligibility.is_bound_where_it_fits(task);
+      describe_nodes(task, eligibility, once_free ? &*once_free : nullptr, described);
       described.preference = eligibility.usable_of(menu.preference, task, described);
-      if (!task.plan && eligibility.profilers() &&
-          is_unknown_task(snapshot_, options_, *task.intent, task.job.get()))
-        described.preferred = eligibility.profilers();
       if (!task.plan && !task.hindrance && rules_of(task).scale_up &&
           !present_.could_run(task, eligibility_key(*task.member)))
         scale_up(static_cast<TaskIndex>(tasks.size()));
       tasks.push_back(std::move(described));
     }
-    for (const OtherRun& run : other_runs_) {
-      tasks.push_back(described_run(run, static_cast<std::int64_t>(tasks.size())));
-      queue_.others_.push_back(run.pod);
+    if (options_.foresee) {
+      for (const OtherRun& run : other_runs_) {
+        const auto id = static_cast<std::int64_t>(tasks.size());
+        tasks.push_back(task_of(run, id, number_of(""), menus_.pools()));
+        queue_.others_.push_back(run.pod);
+      }
+      add_later_pods(snapshot_, queue_.tasks_, menus_, eligibility, tasks);
+      come_after_dependencies(snapshot_, queue_.tasks_, tasks);
     }
-    if (options_.foresee) add_later_pods(snapshot_, queue_.tasks_, menus_, eligibility, tasks);
-    if (options_.foresee) come_after_dependencies(snapshot_, queue_.tasks_, tasks);
     queue_.table_ = std::make_unique<TaskTable>(std::move(tasks));
+  }
+
+  // `later`: by what is free once runs have ended; null: nobody asks for it.
+  void describe_nodes(const QueueTask& task, Eligibility& eligibility, Eligibility* later,
+                      PlanTask& described) {
+    described.mixed = eligibility.mixed(task);
+    if (!task.plan)
+      described.eligible =
+          described.mixed ? eligibility.of_all(*described.mixed) : eligibility.of(task);
+    if (!task.plan && later && !described.mixed) described.later = later->of(task);
+    described.stops_others = task.plan || eligibility.is_bound_where_it_fits(task);
+    if (!task.plan && eligibility.profilers() &&
+        is_unknown_task(snapshot_, options_, *task.intent, task.job.get()))
+      described.preferred = eligibility.profilers();
   }
 
   const TaskMenu& menu_of(QueueTask& task, Eligibility& eligibility) {
@@ -309,19 +322,6 @@ class QueueMaker {
     if (!options_.foresee_always && std::none_of(queue_.tasks_.begin(), queue_.tasks_.end(), waits))
       return;
     other_runs_ = find_other_runs(snapshot_, queue_.pools_, room_.ending(), options_);
-  }
-
-  PlanTask described_run(const OtherRun& run, std::int64_t id) {
-    PlanTask described;
-    described.queue = number_of("");  // nobody's
-    described.id = id;
-    described.submit_s = run.started_s;
-    described.request_gpus = run.estimate.shape.gpus();
-    described.preemptible = false;
-    described.keeps_gpus = true;
-    described.menu = std::make_shared<const PlacementMenu>(
-        make_menu({run.estimate}, menus_.pools(), {.theta = options_.theta}));
-    return described;
   }
 
   // A node that could run it has appeared: without a plan, tasks behind it would get that node.
@@ -395,11 +395,13 @@ class QueueMaker {
       if (runs_[t] && (planned || !queue_.tasks_[t].is_planned()))
         for (const PodPtr& pod : queue_.tasks_[t].bound)
           of_queue.insert(pod->uid);
+    const auto is_of_queue = [&](const OtherRun& run) { return of_queue.contains(run.pod->uid); };
+    if (!options_.foresee) return void(std::erase_if(other_runs_, is_of_queue));
     for (const OtherRun& run : other_runs_) {
       runs_.emplace_back();
-      if (of_queue.contains(run.pod->uid)) continue;
+      if (is_of_queue(run)) continue;
       runs_.back() = PlannedRun{0, {run.node}};
-      if (!run.known) ++queue_.runs_of_unknown_length_;
+      if (!run.known && !serves(*run.pod)) ++queue_.runs_of_unknown_length_;
     }
   }
 
@@ -422,9 +424,16 @@ class QueueMaker {
     }
     FreeGpus free = without_lost_gpus(std::move(gpus), queue_.pools_, room_, other_runs_);
     free.set_blocks(find_blocks(snapshot_, queue_.pools_));
-    if (options_.slow_nodes != nullptr && !options_.slow_nodes->empty())
-      free.avoid(nodes_named(snapshot_, queue_.pools_, *options_.slow_nodes));
-    auto shares = make_shares(free);
+    if (!options_.foresee && !other_runs_.empty())
+      free.expect(std::make_shared<const std::vector<FreeGpus::ToCome>>(
+          gpus_to_come(other_runs_, options_.now_wall_s)));
+    // Slow ones, and those on which pods have to end before.
+    auto last = options_.slow_nodes ? *options_.slow_nodes : std::unordered_set<NodeName>();
+    for (const PodPtr& pod : room_.ending().pods())
+      last.insert(pod->node);
+    if (!last.empty()) free.avoid(nodes_named(snapshot_, queue_.pools_, last));
+    auto shares =
+        make_shares(rulebook_, queue_.queue_names_, queue_.pools_, free, *options_.catalog);
     queue_.state_ = PlanState(*queue_.table_, std::move(free));
     queue_.state_.share_by(std::move(shares));
     if (options_.may_stop)
@@ -434,12 +443,6 @@ class QueueMaker {
     if (!queue_.tasks_.empty())
       queue_.state_.believe(
           ModelError(std::sqrt(squared_errors_ / static_cast<double>(queue_.tasks_.size()))));
-  }
-
-  // null: nobody has a share or a limit.
-  std::shared_ptr<const Shares> make_shares(const FreeGpus& free) const {
-    return core::make_shares(rulebook_, queue_.queue_names_, queue_.pools_, free,
-                             *options_.catalog);
   }
 
   // Those that are all there and do not go on where they ran wait like any other.
@@ -511,7 +514,7 @@ class QueueMaker {
     }
     let_arrive(/*stopped_before=*/true);
     let_arrive(/*stopped_before=*/false);
-    for (std::size_t i = 0; i < other_runs_.size(); ++i) {
+    for (std::size_t i = 0; i < other_runs_.size() && options_.foresee; ++i) {
       const auto t = static_cast<TaskIndex>(queue_.tasks_.size() + i);
       if (runs_[t]) started.emplace_back(other_runs_[i].started_s, t);
     }
@@ -519,10 +522,8 @@ class QueueMaker {
     for (const auto& [time_s, t] : started) {
       queue_.state_.arrive(t);
       Run run = queue_.state_.run_at(t, runs_[t]->choice, time_s, runs_[t]->nodes);
-      if (t < queue_.tasks_.size()) {
-        const QueueTask& task = queue_.tasks_[t];
-        run.promoted = task.plan && task.plan->promoted;
-      }
+      if (t < queue_.tasks_.size() && queue_.tasks_[t].plan)
+        run.promoted = queue_.tasks_[t].plan->promoted;
       const double work_s = queue_.state_.choice(t, run.choice).work_s;
       if (const ProgressNote* told = told_of(t)) believe_progress(*told, work_s, run);
       if (const auto end_s = believed_end_s_of(t, run))

@@ -248,7 +248,12 @@ double PlanState::predicted_end_s(TaskIndex task, double now_s) const {
   return end_or_overrun_s(task, progress_[task].run.predicted_end_s, now_s);
 }
 
+bool PlanState::runs_for_good(TaskIndex task) const {
+  return (*tasks_)[task].endless && !progress_[task].run.reported;
+}
+
 double PlanState::end_or_overrun_s(TaskIndex task, double end_s, double now_s) const {
+  if (runs_for_good(task)) return now_s + kForGood_s;
   return end_s > now_s ? end_s : now_s + kOverrun * lat_s(task, running_choice(task));
 }
 

@@ -120,6 +120,7 @@ class Scenario {
       const double needed_s = *end_s - run.started_s - run.overhead_s;
       return (needed_s > elapsed_s ? needed_s : elapsed_s + kOverrun * predicted_s) / run.left;
     }
+    if (future.tasks()[task].endless) return std::max(0.0, elapsed_s) / run.left + kForGood_s;
     const double overrun_s = elapsed_s / run.left + kOverrun * predicted_s;
     if (rms == 0) return elapsed_s >= predicted_s * run.left ? overrun_s : predicted_s;
     double z = error_quantile(future, task, run);

@@ -394,6 +394,41 @@ TEST_F(RunningRowsTest, WhoHoldsTheGpusIsNamedBeItPlannedOrNot) {
   EXPECT_EQ(holder(a_pod("theirs-0").of_job("theirs").gpus(4).on("n1")), "default/theirs");
 }
 
+TEST_F(RunningRowsTest, WhatServesDoesNotEndInForecasts) {
+  const auto beside = [&](const test::PodBuilder& pod) {
+    return a_cluster().with(a_node("n1")).with(pod).with(waits(4)).build();
+  };
+  const auto of = [&](const char* kind) {
+    return a_pod("web-0").owned_by(kind, "web").gpus(4).on("n1").started(start_s());
+  };
+  for (const char* kind : {"ReplicaSet", "StatefulSet", "DaemonSet"}) {
+    const QueueRow waiting = row(beside(of(kind)), "waits");
+    EXPECT_FALSE(waiting.start_s) << kind;
+    EXPECT_EQ(waiting.forecast, reason::kBeyondHorizon) << kind;
+    const ExplainView told = why(beside(of(kind)), "waits");
+    ASSERT_FALSE(told.blockers.empty());
+    EXPECT_EQ(told.blockers[0].reason, reason::kWaitsItsTurn);
+    EXPECT_TRUE(told.blockers[0].relief.empty()) << "it leaves nothing";
+    EXPECT_FALSE(told.blockers[0].ends.p50_s);
+    EXPECT_NE(told.blockers[0].detail.find("4 of these GPUs are held by pods that do not end"),
+              std::string::npos)
+        << told.blockers[0].detail;
+  }
+  EXPECT_TRUE(row(beside(of("ReplicaSet").gone_by(clock_.wall_s() + 30)), "waits").start_s);
+  EXPECT_TRUE(row(beside(of("PyTorchJob")), "waits").start_s) << "of unknown length";
+}
+
+// Nine in ten of them, where nobody has foreseen its end.
+TEST_F(RunningRowsTest, TheEndOfARunOfUnknownLengthIsUncertain) {
+  const auto pod = a_pod("theirs-0").gpus(4).on("n1").started(start_s());
+  const ExplainView told =
+      why(a_cluster().with(a_node("n1")).with(pod).with(waits(4)).build(), "waits");
+  ASSERT_FALSE(told.blockers.empty());
+  ASSERT_TRUE(told.blockers[0].ends.p50_s && told.blockers[0].ends.p90_s);
+  const double p50_s = *told.blockers[0].ends.p50_s - clock_.wall_s();
+  EXPECT_NEAR(*told.blockers[0].ends.p90_s - clock_.wall_s(), 3.6 * p50_s, 0.1 * p50_s);
+}
+
 TEST_F(RunningRowsTest, WhatDependsOnOthersStartsInForecastsOnceTheyHaveFinished) {
   const auto after = [&](const std::string& name, std::vector<std::string> others) {
     auto job = a_job(name).gpus(4).waiting().created(clock_.wall_s());

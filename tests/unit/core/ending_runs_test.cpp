@@ -52,6 +52,13 @@ TEST_F(EndingRunsTest, AJobThatIsBeingDeletedEndsWithItsPods) {
             kOnTime);
 }
 
+TEST_F(EndingRunsTest, AJobThatWillFailEndsWithItsPods) {
+  EXPECT_EQ(ends(a_cluster()
+                     .with(a_job("fails").gpus(2).managed().planned({"n1"}).finished())
+                     .with(a_pod_that_ends("fails-0").of_job("fails"))),
+            kOnTime);
+}
+
 TEST_F(EndingRunsTest, PodsWithPlansOfTheirOwnEndWithinTheirGrace) {
   EXPECT_EQ(ends(a_cluster().with(a_pod_that_ends("bare").planned({"n1"}))), kOnTime);
   EXPECT_EQ(ends(a_cluster().with(a_pod_that_ends("member").in_gang("gang", 1).planned({"n1"}))),

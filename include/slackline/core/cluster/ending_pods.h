@@ -18,6 +18,9 @@ inline constexpr double kOverdue_s = 60;
 
 // A controller makes another one in its place, and counts no failure.
 bool is_replaced(const Pod& pod);
+// Its controller keeps it running until people want fewer: a Deployment's, StatefulSet's or
+// DaemonSet's.
+bool serves(const Pod& pod);
 // It was told of its stop, and ends: no object but the pod itself says so.
 bool was_evicted(const Pod& pod);
 

@@ -20,7 +20,9 @@
 // node ask for besides GPUs, decide which nodes a task may use.
 //
 // With `foresee`, the state also has the runs of everybody else's GPU pods (after the tasks of the
-// queue), and their CPU and memory come free as they end. Forecasts need them.
+// queue), and their CPU and memory come free as they end. Forecasts need them. Without it, but with
+// `reserves`, the state knows when these GPUs come free (FreeGpus::to_come), and of each task that
+// waits which nodes it may use then (PlanTask::later): a policy that reserves needs that.
 //
 // With `may_stop`, a Job whose pods are all bound may be stopped for others if disruption budgets
 // allow it (docs/RELIABILITY.md, rule 9), and so may a single pod that a controller replaces
@@ -77,6 +79,7 @@ struct QueueOptions : Situation {
   const RefusedNodes* refused = nullptr;              // null = none
   bool foresee = false;                               // everybody else's runs, where somebody waits
   bool foresee_always = false;                        // and where nobody does
+  bool reserves = false;                              // what comes free as runs end counts, too
   bool may_stop = false;                              // running tasks may make room for others
   const StopBook* stop_book = nullptr;                // null: nothing is remembered
   const NearEnds* near_ends = nullptr;                // null = none

@@ -24,6 +24,10 @@ void believe_progress(const ProgressNote& note, double predicted_work_s, Run& ru
 // It holds its GPUs until then, whatever it was to do: its pods end for good, or its Job ends it.
 void believe_end(double end_s, double now_s, double predicted_work_s, Run& run);
 
+// What is believed of its end; of one that is overdue, a little later than now. `lasts_s`:
+// predicted, from start to end.
+double believed_end_s(const Run& run, double lasts_s, double now_s);
+
 // When a run ends that is in no pool, because its node is cordoned or has fewer GPUs than it holds:
 // as its plan says and its Job has told since; epoch seconds. nullopt: not known.
 std::optional<double> end_as_planned(const QueueTask& task, double now_s);

@@ -88,6 +88,17 @@ class FreeGpus {
   // Runs hold as many more on this node than it has: so many of what they give back are gone.
   void owe(PoolIndex pool, PoolNode node, int gpus);
 
+  // GPUs that runs hold of which a state knows nothing else.
+  struct ToCome {
+    PoolIndex pool = 0;
+    PoolNode node = 0;
+    int gpus = 0;
+    double at_s = 0;  // when they are free; infinity: nobody knows
+  };
+  void expect(std::shared_ptr<const std::vector<ToCome>> to_come) { to_come_ = std::move(to_come); }
+  // Null: none.
+  const std::shared_ptr<const std::vector<ToCome>>& to_come() const { return to_come_; }
+
  private:
   // Nodes of a pool with at least this many GPUs free.
   struct Level {
@@ -127,6 +138,7 @@ class FreeGpus {
   std::vector<int> owed_;         // empty: no node owes any
   std::vector<NodeSet> avoided_;  // by pool; empty: none
   std::shared_ptr<const NodeBlocks> blocks_;
+  std::shared_ptr<const std::vector<ToCome>> to_come_;
   std::int64_t total_ = 0;
   std::int64_t idle_ = 0;
 };

@@ -32,6 +32,7 @@ namespace slackline::core {
 // Where a run takes longer than predicted, it is expected to take this share of the prediction
 // more.
 inline constexpr double kOverrun = 0.1;
+inline constexpr double kForGood_s = 3650 * 86400.0;  // what is left of a run that does not end
 
 // Who was stopped so often borrows no more.
 inline constexpr int kMostStopsOfBorrowers = 3;
@@ -55,6 +56,7 @@ struct PlanTask {
   std::optional<double> last_checkpoint_s{};
   bool preemptible = true;   // may be stopped for others
   bool stops_others = true;  // others may be stopped for it
+  bool endless = false;      // it serves: its run does not end by itself, as far as is known
   // Never stopped so that an owner has his GPUs back: it runs on its queue's own and on the pool's.
   bool keeps_gpus = false;
   bool can_give_back = true;  // its run can be stopped for that now, disruption budgets aside
@@ -73,7 +75,8 @@ struct PlanTask {
   double fallback_after_s = kDefaultFallback_s;
   std::vector<TaskIndex> after{};  // what it waits for before it can wait for GPUs (play.h)
   EligibleNodesPtr eligible{};     // null: every node
-  EligibleNodesPtr preferred{};    // taken first; null: none is
+  std::optional<EligibleNodesPtr> later{};  // once runs have ended; unset: as now
+  EligibleNodesPtr preferred{};             // taken first; null: none is
   // Its pods, where they differ: `eligible` is then what all of them may use. Null: they are equal.
   std::shared_ptr<const MixedPods> mixed{};
 };
@@ -258,6 +261,7 @@ class PlanState {
   double left_if_stopped(TaskIndex task, double work_s, double now_s) const;
   // TaskProgress::left after stop(), never 0.
   double left_after_stop(TaskIndex task, double now_s) const;
+  bool runs_for_good(TaskIndex task) const;  // endless, and nobody says that it ends
   // A run that is overdue is expected to take another tenth of its predicted time.
   double predicted_end_s(TaskIndex task, double now_s) const;
   // When the run ends by its own report, if the whole task takes work_s; nullopt: it told none.

@@ -50,6 +50,8 @@ class PolicyRule {
 
   virtual void serve(Planning& planning) const = 0;
   virtual bool preempts() const = 0;
+  // It keeps GPUs for tasks that start later, by the ends of all runs.
+  virtual bool reserves() const = 0;
   // What a queue may make others lose; nullopt: any.
   virtual std::optional<LossBudget> budget() const = 0;
   // nullopt: it stops nobody.
@@ -64,6 +66,7 @@ struct Policy {
 
   // Whether a run that it started may be stopped again.
   bool preempts() const { return rule->preempts(); }
+  bool reserves() const { return rule->reserves(); }
   std::optional<LossBudget> budget() const { return rule->budget(); }
   std::optional<StopLimits> stop_limits() const { return rule->stop_limits(); }
   // With their values in effect; empty where the policy takes none.

@@ -50,6 +50,7 @@ inline constexpr double kUnknownRun_s = 3600;
 // long.
 inline constexpr double kStatedError = 0.2;
 inline constexpr double kUnknownError = 1;
+inline constexpr double kNineInTen = 1.2815515655446004;  // of these: nine of ten end before it
 // On a type of which nobody knows how fast it is: the known one is not left for it without need.
 inline constexpr double kMostSlower = 3;
 

@@ -30,6 +30,12 @@ void believe_end(double end_s, double now_s, double predicted_work_s, Run& run) 
   run.reported = ReportedWork{now_s, std::max(0.0, end_s - now_s) / predicted_work_s};
 }
 
+double believed_end_s(const Run& run, double lasts_s, double now_s) {
+  const double end_s = run.reported ? run.reported->at_s + run.observed_work_s * run.reported->left
+                                    : run.predicted_end_s;
+  return end_s > now_s ? end_s : now_s + kOverrun * lasts_s;
+}
+
 std::optional<double> end_as_planned(const QueueTask& task, double now_s) {
   const auto since_s = started_s(task);
   if (!task.plan || !since_s || !task.plan->predicted_s) return std::nullopt;
@@ -38,9 +44,8 @@ std::optional<double> end_as_planned(const QueueTask& task, double now_s) {
   run.started_s = pod_not_starting(task) != nullptr ? now_s : *since_s;
   run.observed_work_s = predicted_s;
   if (task.job && task.job->progress) believe_progress(*task.job->progress, predicted_s, run);
-  double end_s = run.reported ? run.reported->at_s + run.observed_work_s * run.reported->left
-                              : run.started_s + predicted_s;
-  if (end_s <= now_s) end_s = now_s + kOverrun * predicted_s;
+  run.predicted_end_s = run.started_s + predicted_s;
+  const double end_s = believed_end_s(run, predicted_s, now_s);
   return std::min(end_s, limit_end_s(task).value_or(end_s));
 }
 

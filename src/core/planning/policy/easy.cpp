@@ -73,14 +73,11 @@ class Easy {
 
   std::optional<TimelinePlace> place_of(TaskIndex task, const Choice& choice,
                                         double last_start_s) const {
-    return timeline_.earliest({.pool = choice.pool,
-                               .shape = choice.shape,
-                               .run_s = planning_.lat_s(task, choice),
-                               .last_start_s = last_start_s,
-                               .eligible = planning_.task(task).eligible.get(),
-                               .preferred = planning_.task(task).preferred.get(),
-                               .avoiding = &planning_.state().free(),
-                               .mixed = planning_.task(task).mixed.get()});
+    return timeline_.earliest(planning_.task(task), {.pool = choice.pool,
+                                                     .shape = choice.shape,
+                                                     .run_s = planning_.lat_s(task, choice),
+                                                     .last_start_s = last_start_s,
+                                                     .avoiding = &planning_.state().free()});
   }
 
   Planning& planning_;
@@ -113,14 +110,20 @@ void serve_edf_easy(Planning& planning, const NoOptions&) {
   });
 }
 
+bool always(const NoOptions&) {
+  return true;
+}
+
 }  // namespace
 
 PolicyKind easy_kind() {
-  return kind_of<NoOptions>({"easy", "easy", serve_easy});
+  return kind_of<NoOptions>(
+      {.name = "easy", .family = "easy", .serve = serve_easy, .reserves = always});
 }
 
 PolicyKind edf_easy_kind() {
-  return kind_of<NoOptions>({"edf-easy", "edf-easy", serve_edf_easy});
+  return kind_of<NoOptions>(
+      {.name = "edf-easy", .family = "edf-easy", .serve = serve_edf_easy, .reserves = always});
 }
 
 }  // namespace slackline::core

@@ -10,7 +10,6 @@
 namespace slackline::core {
 namespace {
 
-constexpr double kNineInTen = 1.2815515655446004;  // standard deviations: nine of ten are below
 constexpr double kNever_s = std::numeric_limits<double>::infinity();
 
 bool is_unknown(const Choice& choice) {
@@ -115,15 +114,12 @@ std::optional<TimelinePlace> PlanSheet::place_of(const Seeker& who, const Choice
                          now_s + run_s};
   const bool waits = planning_->holds_out(who.task);
   return timeline().earliest(
-      {.pool = choice.pool,
-       .shape = choice.shape,
-       .run_s = run_s,
-       .not_before_s = waits ? state_->fallback_at_s(who.task, choice.pool) : 0,
-       .last_start_s = last_start_s,
-       .eligible = task.eligible.get(),
-       .preferred = task.preferred.get(),
-       .avoiding = &state_->free(),
-       .mixed = task.mixed.get()});
+      task, {.pool = choice.pool,
+             .shape = choice.shape,
+             .run_s = run_s,
+             .not_before_s = waits ? state_->fallback_at_s(who.task, choice.pool) : 0,
+             .last_start_s = last_start_s,
+             .avoiding = &state_->free()});
 }
 
 std::optional<Placed> PlanSheet::later(const Seeker& who) {

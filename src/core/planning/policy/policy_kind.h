@@ -52,6 +52,7 @@ struct PolicySpec {
   std::span<const OptionOf<O>> options{};
   O preset{};
   bool (*preempts)(const O& options) = nullptr;  // null: never
+  bool (*reserves)(const O& options) = nullptr;  // null: never
   std::optional<LossBudget> (*budget)(const O& options) = nullptr;
   StopRules (*stops)(const O& options) = nullptr;  // of one that preempts; null: the usual ones
 };
@@ -63,6 +64,7 @@ class SpecifiedRule final : public StoppingRule {
 
   void serve(Planning& planning) const override { spec_.serve(planning, options_); }
   bool preempts() const override { return spec_.preempts != nullptr && spec_.preempts(options_); }
+  bool reserves() const override { return spec_.reserves != nullptr && spec_.reserves(options_); }
   std::optional<LossBudget> budget() const override {
     return spec_.budget != nullptr ? spec_.budget(options_) : std::nullopt;
   }

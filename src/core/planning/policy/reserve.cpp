@@ -235,6 +235,7 @@ PolicyKind reserve_kind() {
        .serve = serve_reserve,
        .options = kReserveOptions,
        .preempts = [](const ReserveOptions& options) { return options.preemption; },
+       .reserves = [](const ReserveOptions&) { return true; },
        .budget = [](const ReserveOptions& options) { return options.budget(); },
        .stops = [](const ReserveOptions& options) { return options.stop_rules(); }});
 }

@@ -108,6 +108,7 @@ PolicyKind savable(std::string_view name, const Savable& preset) {
                            .options = kSavableOptions,
                            .preset = preset,
                            .preempts = [](const Savable& options) { return options.preempts(); },
+                           .reserves = [](const Savable& options) { return options.held > 0; },
                            .budget = [](const Savable& options) { return options.budget(); },
                            .stops = [](const Savable& options) { return options.stop_rules(); }});
 }

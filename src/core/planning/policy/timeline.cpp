@@ -20,6 +20,9 @@ Timeline::Timeline(const FreeGpus& free, double now_s) : now_s_(now_s) {
     for (PoolNode node = 0; node < pools_[pool].size(); ++node)
       pools_[pool][node].free = free.at(pool, node);
   }
+  if (free.to_come() == nullptr) return;
+  for (const FreeGpus::ToCome& run : *free.to_come())
+    end_run(pools_[run.pool][run.node], std::min(run.at_s, now_s + kFar_s), run.gpus);
 }
 
 void Timeline::add_change(Line& line, double at_s, int gpus) {
@@ -31,17 +34,24 @@ void Timeline::add_change(Line& line, double at_s, int gpus) {
 void Timeline::take(const TimelinePlace& place) {
   for (const PoolNode node : place.nodes) {
     Line& line = pools_[place.pool][node];
-    if (place.start_s <= now_s_)
+    if (place.start_s <= now_s_) {
       line.free -= place.gpus_per_node;
-    else
-      add_change(line, place.start_s, -place.gpus_per_node);
+      end_run(line, place.end_s, place.gpus_per_node);
+      continue;
+    }
+    add_change(line, place.start_s, -place.gpus_per_node);
     add_change(line, place.end_s, place.gpus_per_node);
   }
 }
 
+void Timeline::end_run(Line& line, double at_s, int gpus) const {
+  add_change(line, at_s, gpus);
+  line.cleared_s = std::max(line.cleared_s, at_s);
+}
+
 void Timeline::free_at(PoolIndex pool, const std::vector<PoolNode>& nodes, int gpus, double at_s) {
   for (const PoolNode node : nodes)
-    add_change(pools_[pool][node], at_s, gpus);
+    end_run(pools_[pool][node], at_s, gpus);
 }
 
 void Timeline::add_openings(const Line& line, PoolNode node, const Wish& wish,
@@ -110,7 +120,8 @@ std::vector<double> Timeline::moments(const Wish& wish) const {
   return moments;
 }
 
-std::optional<TimelinePlace> Timeline::earliest_of_mixed(const Wish& wish) const {
+std::optional<TimelinePlace> Timeline::earliest_of_mixed(const PlanTask& task,
+                                                         const Wish& wish) const {
   const std::vector<Line>& lines = pools_[wish.pool];
   std::vector<NodeSet> avoided(wish.pool + std::size_t{1});
   avoided[wish.pool] = NodeSet(lines.size());
@@ -128,7 +139,7 @@ std::optional<TimelinePlace> Timeline::earliest_of_mixed(const Wish& wish) const
     if (total < wish.shape.gpus()) continue;
     FreeGpus free(gpus);
     free.avoid(avoided);
-    auto nodes = pack(free, wish.pool, *wish.mixed, wish.shape.d_gpn, wish.preferred);
+    auto nodes = pack(free, wish.pool, *task.mixed, wish.shape.d_gpn, task.preferred.get());
     if (!nodes.empty())
       return TimelinePlace{wish.pool, wish.shape.d_gpn, std::move(nodes), start_s,
                            start_s + wish.run_s};
@@ -136,14 +147,30 @@ std::optional<TimelinePlace> Timeline::earliest_of_mixed(const Wish& wish) const
   return std::nullopt;
 }
 
-std::optional<TimelinePlace> Timeline::earliest(const Wish& wish) const {
-  if (wish.mixed != nullptr) return earliest_of_mixed(wish);
+std::vector<Timeline::Opening> Timeline::find_openings(const PlanTask& task,
+                                                       const Wish& wish) const {
+  const std::vector<Line>& lines = pools_[wish.pool];
+  const auto may_use = [&](const EligibleNodesPtr& eligible, PoolNode node) {
+    return eligible == nullptr || eligible->contains(wish.pool, node, wish.shape.d_gpn);
+  };
+  std::vector<Opening> openings;
+  for (PoolNode node = 0; node < lines.size(); ++node) {
+    if (may_use(task.eligible, node)) {
+      add_openings(lines[node], node, wish, openings);
+    } else if (task.later && may_use(*task.later, node)) {
+      Wish later = wish;
+      later.not_before_s = std::max(wish.not_before_s, lines[node].cleared_s);
+      add_openings(lines[node], node, later, openings);
+    }
+  }
+  return openings;
+}
+
+std::optional<TimelinePlace> Timeline::earliest(const PlanTask& task, const Wish& wish) const {
+  if (task.mixed != nullptr) return earliest_of_mixed(task, wish);
   const std::vector<Line>& lines = pools_[wish.pool];
   const auto needed = static_cast<std::size_t>(wish.shape.d_node);
-  std::vector<Opening> openings;
-  for (PoolNode node = 0; node < lines.size(); ++node)
-    if (wish.eligible == nullptr || wish.eligible->contains(wish.pool, node, wish.shape.d_gpn))
-      add_openings(lines[node], node, wish, openings);
+  std::vector<Opening> openings = find_openings(task, wish);
   const auto start_s = first_start_s(openings, needed);
   if (!start_s) return std::nullopt;
   using Rank = std::tuple<bool, bool, int, PoolNode>;
@@ -151,7 +178,7 @@ std::optional<TimelinePlace> Timeline::earliest(const Wish& wish) const {
   for (const Opening& opening : openings) {
     if (opening.from_s > *start_s || opening.until_s < *start_s) continue;
     const bool preferred =
-        wish.preferred != nullptr && wish.preferred->contains(wish.pool, opening.node);
+        task.preferred != nullptr && task.preferred->contains(wish.pool, opening.node);
     const bool avoided = wish.avoiding != nullptr && wish.avoiding->avoids(wish.pool, opening.node);
     ranks.emplace_back(avoided, !preferred,
                        least_free(lines[opening.node], *start_s, *start_s + wish.run_s),

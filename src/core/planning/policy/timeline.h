@@ -41,15 +41,14 @@ class Timeline {
     double run_s = 0;  // planned; kFar_s: unknown
     double not_before_s = 0;
     double last_start_s = std::numeric_limits<double>::infinity();
-    const EligibleNodes* eligible = nullptr;   // null: every node
-    const EligibleNodes* preferred = nullptr;  // taken first; null: none is
-    const FreeGpus* avoiding = nullptr;        // FreeGpus::avoids: taken last; null: none is
-    const MixedPods* mixed = nullptr;          // pods that differ, in the place of the shape
+    const FreeGpus* avoiding = nullptr;  // FreeGpus::avoids: taken last; null: none is
   };
   // The first moment from which enough nodes have room for the whole run; of these nodes the ones
   // that are preferred, then those that have least to spare. nullopt: there is none until
   // last_start_s. O(nodes of the pool x changes on a node); of pods that differ for each change.
-  std::optional<TimelinePlace> earliest(const Wish& wish) const;
+  // A node that the task may use only later (PlanTask::later) has room once all its runs have
+  // ended.
+  std::optional<TimelinePlace> earliest(const PlanTask& task, const Wish& wish) const;
 
  private:
   struct Change {
@@ -59,6 +58,7 @@ class Timeline {
   struct Line {
     int free = 0;                 // now
     std::vector<Change> changes;  // by time
+    double cleared_s = 0;         // when the last of the runs of now ends
   };
   // A run of the wish may start on the node at any moment of this.
   struct Opening {
@@ -68,10 +68,12 @@ class Timeline {
   };
 
   static void add_change(Line& line, double at_s, int gpus);
+  void end_run(Line& line, double at_s, int gpus) const;
+  std::vector<Opening> find_openings(const PlanTask& task, const Wish& wish) const;
   void add_openings(const Line& line, PoolNode node, const Wish& wish,
                     std::vector<Opening>& openings) const;
   static std::optional<double> first_start_s(std::vector<Opening>& openings, std::size_t nodes);
-  std::optional<TimelinePlace> earliest_of_mixed(const Wish& wish) const;
+  std::optional<TimelinePlace> earliest_of_mixed(const PlanTask& task, const Wish& wish) const;
   std::vector<double> moments(const Wish& wish) const;
   int least_free(const Line& line, double from_s, double until_s) const;
 
