@@ -139,7 +139,7 @@ class CalibrationTest(ActiveCase):
                                         annotations={"slackline.dev/expected-duration": "30s"})])  # fmt: skip
         self.cluster.wait(lambda: self.bound("promised") == 1, 40, "the task with the deadline")
         (run,) = self.runs()
-        self.assertTrue(has_failed(run))
+        self.cluster.wait(lambda: has_failed(self.runs()[0]), 10, "the Job of the run to have failed")
         self.assertIn("default/promised", self.reasons(name_of(run)).get("CalibrationStopped", ""))
         self.assertEqual(self.bound("steady"), 1, "whose checkpoints would have cost less than a second")
         kept = self.cluster.get("job", "default", "steady")["metadata"]["annotations"]
