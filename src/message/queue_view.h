@@ -92,9 +92,9 @@ struct QueueRow {
   std::vector<GpuType> accepted_types() const {
     return plan || intent->any_gpu_type ? std::vector<GpuType>() : intent->gpu_types;
   }
-  // In at least half of the futures it ends after its deadline.
+  // In at least half of the futures it ends after its deadline, or unfinished.
   bool predicted_late() const {
-    return deadline_s && ((finish_s && *finish_s > *deadline_s) || margin_below_s());
+    return deadline_s && ((finish_s && *finish_s > *deadline_s) || margin_below_s() || chance == 0);
   }
   // Above its margin, where it is late by more than is forecast.
   std::optional<double> margin_below_s() const {

@@ -16,7 +16,7 @@ class ReserveTest(ActiveCase):
         cls.make_cluster(nodes=2)
         cls.start_planning(cls.account)
 
-    def _keeps_both_nodes(self, gpus, cores, of_gang, reason):
+    def _keeps_both_nodes(self, gpus, cores, of_gang):
         """For a gang of two, beside a pod of this size on one of them: a longer Job waits for it."""
         pod = gpu_pod("theirs", gpus=gpus, duration="15s", annotations={TOLD: "15s"})
         amounts = pod["spec"]["containers"][0]["resources"]
@@ -25,7 +25,7 @@ class ReserveTest(ActiveCase):
         self.cluster.wait(lambda: self.bound("theirs") == 1, 10, "the pod to be bound")
         short = {"deadline_after": "3m", "annotations": {TOLD: "20s"}, "duration": "8s"}
         self.cluster.apply([waiting_job("gang", pods=2, gpus=of_gang, gang=True, **short)])
-        self.cluster.wait(lambda: self.waiting().get("gang") == reason, 10, "the gang to wait")
+        self.cluster.wait(lambda: self.waiting().get("gang") == "WaitsForRoom", 10, "the nodes to be kept")
         self.cluster.apply([
             waiting_job("long", gpus=GPUS_PER_NODE, deadline_after="2h", annotations={TOLD: "10m"}, duration="1s")
         ])  # fmt: skip
@@ -35,10 +35,10 @@ class ReserveTest(ActiveCase):
         self.cluster.wait_bound("long", 1, timeout=30)
 
     def test_gpus_that_others_hold(self):
-        self._keeps_both_nodes(gpus=GPUS_PER_NODE, cores="1", of_gang=GPUS_PER_NODE, reason="WaitsForRoom")
+        self._keeps_both_nodes(gpus=GPUS_PER_NODE, cores="1", of_gang=GPUS_PER_NODE)
 
     def test_cores_that_others_hold(self):
-        self._keeps_both_nodes(gpus=1, cores="64", of_gang=GPUS_PER_NODE - 1, reason="WaitsItsTurn")
+        self._keeps_both_nodes(gpus=1, cores="64", of_gang=GPUS_PER_NODE - 1)
 
 
 if __name__ == "__main__":

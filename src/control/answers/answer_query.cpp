@@ -20,8 +20,10 @@
 #include "slackline/core/answers/refusals.h"
 #include "slackline/core/answers/what_if.h"
 #include "slackline/core/cluster/annotation_hints.h"
+#include "slackline/core/cluster/as_planned.h"
 #include "slackline/core/cluster/not_in_queue.h"
 #include "slackline/core/cluster/pod_admission.h"
+#include "slackline/core/cluster/predicates.h"
 #include "slackline/core/cluster/resizing.h"
 #include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/cluster/task_family.h"
@@ -128,6 +130,26 @@ struct Explained {
   core::Changes changes;
 };
 
+// What is not as the task's author may think.
+std::vector<std::string> hints_at(const ObjectKey& key, const QueueSight& sight,
+                                  core::TaskIndex index) {
+  std::vector<std::string> hints;
+  if (const auto asked = core::TaskCatalog(*sight.snapshot).find(key))
+    hints = core::annotation_hints(*sight.snapshot, *asked, *sight.options.catalog,
+                                   *sight.options.predictor);
+  const core::QueueTask& task = sight.queue.task(index);
+  if (task.plan != nullptr) return hints;
+  const double run_s = sight.queue.state().fastest_lat_s(index);
+  if (core::ends_unfinished(task, run_s))
+    hints.push_back(format(
+        "spec.activeDeadlineSeconds: the Job is ended after {}, and its run takes {}: it fails; "
+        "write more seconds, or leave the limit out",
+        format_duration(static_cast<double>(*task.request.limit_s)), format_duration(run_s)));
+  for (std::string& rule : core::rules_not_counted(*task.member))
+    hints.push_back(std::move(rule));
+  return hints;
+}
+
 ExplainView view_of_all(const Explained& explained, const std::string& node, Viewer& viewer) {
   ExplainView view;
   view.eta = explained.eta;
@@ -172,7 +194,7 @@ Result<ExplainView> AnswerQuery::explain(const ObjectKey& key, const std::string
     };
     question.policy = &sight.policy;
     question.refused = sight.options.refused;
-    question.kept = book->nodes_for(name_of(sight.queue.task(question.task)));
+    question.kept = kept_nodes(*sight.planner, *book, sight.queue.task(question.task));
     explained.nodes_total = static_cast<std::int64_t>(sight.snapshot->nodes.size());
     if (!node.empty()) {
       const auto index = sight.snapshot->find_node(node);
@@ -186,9 +208,7 @@ Result<ExplainView> AnswerQuery::explain(const ObjectKey& key, const std::string
     if (std::string none = core::asks_for_unlisted(*sight.snapshot, task.member->requests);
         !none.empty())
       explained.problems.push_back(std::move(none));
-    if (const auto asked = core::TaskCatalog(*sight.snapshot).find(key))
-      explained.hints = core::annotation_hints(*sight.snapshot, *asked, *sight.options.catalog,
-                                               *sight.options.predictor);
+    explained.hints = hints_at(key, sight, question.task);
     const bool waits = task.plan == nullptr;
     if (waits || !explained.eta.reason.empty())
       explained.blockers = core::explain(question, explained.eta.reason);

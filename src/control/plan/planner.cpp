@@ -157,6 +157,7 @@ void Planner::begin_term(std::int64_t term) {
   stamp_.epoch = term;
   memory_ = {};
   denied_room_.clear();
+  kept_.clear();
   preemption_meters_.forget();
   mover_.forget();
   near_ends_ = {};
@@ -226,6 +227,11 @@ void Planner::plan(const Actuator::Overlay& seen, double changed_s) {
   denied_room_.clear();
   for (const core::TaskIndex task : plan.denied_room)
     denied_room_.insert(queue.task(task).uid);
+  kept_.clear();
+  for (const core::Reservation& kept : plan.reservations)
+    for (const core::PoolNode node : kept.nodes)
+      kept_[name_of(queue.task(kept.task))].push_back(
+          snapshot.node(queue.pools()[kept.pool].nodes[node]).node->name);
   if (const auto limits = settings->policy.stop_limits())
     near_ends_.see(queue, limits->protect_s, asked.now_wall_s);
   if (const auto budget = settings->policy.budget())
@@ -312,6 +318,7 @@ void Planner::show_view() {
     for (const auto& [uid, backoff] : memory_.backoff)
       view.backoffs[uid] = {backoff.until_s, backoff.reason};
   if (term_) view.denied_room = denied_room_;
+  if (term_) view.kept = kept_;
   if (term_) view.moves = mover_.advised();
   if (term_) view.stop_book = stop_book_;
   if (term_) view.refused = memory_.refused_nodes(*source_.snapshot(), clock_.steady_s());

@@ -6,10 +6,6 @@
 
 namespace slackline::control {
 
-Uid name_of(const core::QueueTask& task) {
-  return task.uid.empty() ? Uid(task.key.str()) : task.uid;
-}
-
 std::vector<Uid> names_of(const core::Queue& queue) {
   std::vector<Uid> names;
   names.reserve(queue.size());

@@ -33,8 +33,7 @@ struct QueueSight {
   core::QueueOptions options{};  // by which it was read; these two keep what it points to
 };
 
-// The name of a task that outlives a reading: its uid, or "namespace/name" of a labelled gang.
-Uid name_of(const core::QueueTask& task);
+// By name_of().
 std::vector<Uid> names_of(const core::Queue& queue);
 
 // While `sight` lives.

@@ -121,14 +121,16 @@ class RowMaker {
     forecast(index, refused_s, row);
     // What was released to wait for others starts when they have ended.
     if (row.state == TaskState::kStarting && row.room_by_s) postpone(row, *row.room_by_s);
-    if (row.deadline_s && row.finish_s) row.margin_s = *row.deadline_s - *row.finish_s;
+    const bool unfinished = row.chance == 0 && !(row.finish_s > row.deadline_s);
+    if (row.deadline_s && row.finish_s && !unfinished)
+      row.margin_s = *row.deadline_s - *row.finish_s;
     if (task.plan) row.slack_s = row.margin_s;
     return row;
   }
 
   std::vector<NodeName> nodes_of(const core::QueueTask& task) const {
     std::vector<NodeName> nodes;
-    for (const NodeName& node : task.plan ? task.plan->nodes : book_.nodes_for(name_of(task)))
+    for (const NodeName& node : task.plan ? task.plan->nodes : kept_nodes(planner_, book_, task))
       if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) nodes.push_back(node);
     return nodes;
   }
@@ -288,22 +290,14 @@ class RowMaker {
         row.finish_after_s.reset();
       }
     }
-    if (row.finish_s && forecast->chance)
-      row.chance = fails_by_its_limit(index) ? 0 : forecast->chance;
+    const double lasts_s =
+        runs ? queue_.state().running_choice(index).lat_s : queue_.state().fastest_lat_s(index);
+    const bool fails = core::ends_unfinished(task, lasts_s);
+    if (row.finish_s && forecast->chance) row.chance = fails ? 0 : forecast->chance;
     if (task.plan) return;
     postpone(row, std::max(sight_.now_s, row.retry_s.value_or(sight_.now_s)));
-    lasts_at_least(row, queue_.state().fastest_lat_s(index));
-  }
-
-  // Its time limit ends it in the middle of its work.
-  bool fails_by_its_limit(core::TaskIndex index) const {
-    const core::QueueTask& task = queue_.task(index);
-    if (!task.request.limit_s || !task.length_known() || task.length == core::LengthSource::kAtMost)
-      return false;
-    const bool runs = queue_.state().progress(index).phase == core::TaskPhase::kRunning;
-    return static_cast<double>(*task.request.limit_s) <
-           (runs ? queue_.state().running_choice(index).lat_s
-                 : queue_.state().fastest_lat_s(index));
+    lasts_at_least(row, fails ? static_cast<double>(*task.request.limit_s) : lasts_s);
+    if (fails) lasts_at_most(row, static_cast<double>(*task.request.limit_s));
   }
 
   // What waits does not start before.
@@ -319,6 +313,13 @@ class RowMaker {
     if (!row.start_s || !row.finish_s) return;
     row.finish_s = std::max(*row.finish_s, *row.start_s + least_s);
     if (row.finish_p90_s) row.finish_p90_s = std::max(*row.finish_p90_s, *row.finish_s);
+  }
+
+  static void lasts_at_most(QueueRow& row, double most_s) {
+    if (!row.start_s || !row.finish_s) return;
+    row.finish_s = std::min(*row.finish_s, *row.start_s + most_s);
+    if (row.finish_p90_s && row.start_p90_s)
+      row.finish_p90_s = std::min(*row.finish_p90_s, *row.start_p90_s + most_s);
   }
 
   const QueueSight& sight_;
@@ -346,6 +347,14 @@ TaskState state_of(const core::QueueTask& task) {
 std::vector<QueueRow> queue_rows(const QueueSight& sight, const PlannerView& planner,
                                  const core::ForecastBook& book) {
   return RowMaker(sight, planner, book).make();
+}
+
+const std::vector<NodeName>& kept_nodes(const PlannerView& planner, const core::ForecastBook& book,
+                                        const core::QueueTask& task) {
+  static const std::vector<NodeName> kNone;
+  if (!planner.leads) return book.nodes_for(name_of(task));
+  const auto at = planner.kept.find(name_of(task));
+  return at != planner.kept.end() ? at->second : kNone;
 }
 
 void add_not_managed(const QueueSight& sight, std::vector<QueueRow>& rows) {

@@ -23,6 +23,11 @@ namespace slackline::control {
 std::vector<QueueRow> queue_rows(const QueueSight& sight, const PlannerView& planner,
                                  const core::ForecastBook& book);
 
+// Nodes that are kept for a task while others run there: by this leader's plan, else by the one of
+// now in the forecasts.
+const std::vector<NodeName>& kept_nodes(const PlannerView& planner, const core::ForecastBook& book,
+                                        const core::QueueTask& task);
+
 // After `rows`, by age: the tasks of `sight` that wait and are not among them (NotManaged).
 void add_not_managed(const QueueSight& sight, std::vector<QueueRow>& rows);
 

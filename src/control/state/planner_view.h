@@ -5,7 +5,9 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
+#include "slackline/core/cluster/queue.h"
 #include "slackline/core/cluster/refused_nodes.h"
 #include "slackline/core/cluster/situation.h"
 #include "slackline/core/cluster/stop_book.h"
@@ -13,6 +15,11 @@
 #include "slackline/model/move_advice.h"
 
 namespace slackline::control {
+
+// The name of a task that outlives a reading: its uid, or "namespace/name" of a labelled gang.
+inline Uid name_of(const core::QueueTask& task) {
+  return task.uid.empty() ? Uid(task.key.str()) : task.uid;
+}
 
 struct PlannerView {
   struct Backoff {
@@ -27,6 +34,8 @@ struct PlannerView {
   std::unordered_map<Uid, Backoff> backoffs;  // by Job; of a leader
   // Tasks whose queue has spent what it may make others lose; of a leader.
   std::unordered_set<Uid> denied_room{};
+  // Nodes on which others still run, by name_of the task for which they are kept; of a leader.
+  std::unordered_map<Uid, std::vector<NodeName>> kept{};
   std::unordered_map<Uid, MoveAdvice> moves{};  // by the Job or pod that would gain; of a leader
   // What budgets pay for beside what stopped Jobs say. Of a leader; null: nothing.
   std::shared_ptr<const core::StopBook> stop_book{};

@@ -152,6 +152,23 @@ std::string too_many_gpus(const Fit& fit, const QueueTask& task, std::int64_t mo
                 nodes == 0 ? "none" : format("{}", nodes), those, nodes == 1 ? "is" : "are");
 }
 
+// By what its pods say of each other, whatever they ask for; empty: enough nodes may take them.
+std::string too_few_nodes(const ClusterSnapshot& snapshot, const QueueTask& task) {
+  const auto& most = task.request.spread.most;
+  if (!most || *most < 1) return {};
+  const std::int64_t needed = (task.request.pods + *most - 1) / *most;
+  const auto nodes =
+      std::count_if(snapshot.nodes.begin(), snapshot.nodes.end(), [&](const NodeStatePtr& state) {
+        return state->node->allocatable.gpu_count(task.request.resource) >= task.request.gpus &&
+               !misfit(*task.member, *state->node);
+      });
+  if (nodes >= needed) return {};
+  return format(
+      "its anti-affinity or host ports allow {} of its pods on a node: it needs {}, and {} "
+      "may take one",
+      *most, nodes_text(needed), nodes == 0 ? "none" : nodes_text(nodes));
+}
+
 }  // namespace
 
 std::string gpus_text(std::int64_t gpus) {
@@ -186,6 +203,7 @@ std::string too_large(const ExplainQuestion& question) {
       return format("{} for {} {}, and no node that it may use has more than {}", who,
                     amount_text({resource, asked}), resource, amount_text({resource, there}));
   }
+  if (std::string few = too_few_nodes(question.snapshot, task); !few.empty()) return few;
   return too_many_gpus(Fit(question.snapshot, question.queue, question.task), task,
                        most->gpu_count(task.request.resource));
 }

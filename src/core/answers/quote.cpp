@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "slackline/base/duration.h"
+#include "slackline/base/text.h"
 #include "slackline/core/answers/explain.h"
+#include "slackline/core/cluster/as_planned.h"
 #include "slackline/core/cluster/queue_shares.h"
 #include "slackline/core/planning/deadline.h"
 #include "slackline/model/reason.h"
@@ -152,6 +154,16 @@ class Quoter {
       return;
     }
     ++quote_.tried;
+    const QueueTask& task = queue_.task(written_);
+    const double lasts_s =
+        choice != nullptr ? choice->lat_s : queue_.state().fastest_lat_s(written_);
+    const bool known = choice == nullptr || queue_.task(free_).length_known_in(*choice);
+    if (known && ends_unfinished(task, lasts_s)) {
+      row.forecast.reset();
+      row.why_not = format("its time limit ends it after {}",
+                           format_duration(static_cast<double>(*task.request.limit_s)));
+      return;
+    }
     if (!std::isfinite(row.forecast->start_s.p50()))
       if (const std::string_view why = never_starts(choice); !why.empty()) {
         row.forecast.reset();
@@ -159,8 +171,8 @@ class Quoter {
         return;
       }
     const double p90_s = row.forecast->finish_s.p90();
-    const bool known = row.written ? quote_.length_known : row.run_s.has_value();
-    if (quote_.deadline_s && known && std::isfinite(p90_s))
+    const bool told = row.written ? quote_.length_known : row.run_s.has_value();
+    if (quote_.deadline_s && told && std::isfinite(p90_s))
       row.latest_s = *quote_.deadline_s - (p90_s - now_s_);
   }
 

@@ -120,4 +120,19 @@ std::optional<Misfit> misfit(const Pod& pod, const Node& node) {
   return std::nullopt;
 }
 
+std::vector<std::string> rules_not_counted(const Pod& pod) {
+  const SchedulingConstraints& constraints = constraints_of(pod);
+  std::vector<std::string> rules;
+  if (constraints.has_volume_claims)
+    rules.emplace_back(
+        "volumes: which nodes its PersistentVolumeClaims allow, and whether they exist, is not "
+        "counted here; kube-scheduler may refuse it nodes");
+  if (constraints.has_pod_affinity)
+    rules.emplace_back(
+        "affinity: of its rules about other pods, and of topology spread, only what they say of "
+        "its "
+        "own pods is counted here; kube-scheduler may refuse it nodes");
+  return rules;
+}
+
 }  // namespace slackline::core

@@ -55,9 +55,9 @@ std::string delays_cell(const QuoteRowView& row) {
   std::string text = format("{} task{}", *row.delayed, *row.delayed == 1 ? "" : "s");
   if (*row.stopped > 0) text += format(" ({} stopped)", *row.stopped);
   if (!row.delays.empty())
-    text += format(
-        ": {} by {}", row.delays.front().task,
-        row.delays.front().by_s ? format_duration(*row.delays.front().by_s) : "more than two days");
+    text += format(": {} by {}", row.delays.front().task,
+                   row.delays.front().by_s ? format_duration(*row.delays.front().by_s)
+                                           : "more than is forecast");
   return text;
 }
 
@@ -71,10 +71,10 @@ const Columns<SpanView>& columns<SpanView>() {
       {
           C(
               "p50", [](const SpanView& span) { return time_of(span.p50_s); },
-              "Median of the simulated futures; absent: beyond two days"),
+              "Median of the simulated futures; absent: beyond what is forecast"),
           C(
               "p90", [](const SpanView& span) { return time_of(span.p90_s); },
-              "Nine futures in ten have come to it by then; absent: beyond two days"),
+              "Nine futures in ten have come to it by then; absent: beyond what is forecast"),
       }};
   return kColumns;
 }
@@ -264,7 +264,7 @@ const Columns<DelayView>& columns<DelayView>() {
           C("task", &DelayView::task, "NAMESPACE/NAME"),
           C(
               "bySeconds", [](const DelayView& view) { return seconds_of(view.by_s); },
-              "Its finish; absent: beyond two days"),
+              "Its finish; absent: beyond what is forecast"),
           C("stopped", &DelayView::stopped, "It runs now, and would be stopped or shrunk"),
       }};
   return kColumns;
@@ -378,8 +378,8 @@ const Columns<WhatIfRow>& columns<WhatIfRow>() {
             }).cell("THEN", [](V row) { return time_cell(row.finish_after.p50_s); }),
           C(
               "changeSeconds", [](V row) { return seconds_of(row.change_s); },
-              "Of the median finish, else start; negative: earlier; absent: from or to beyond two "
-              "days")
+              "Of the median finish, else start; negative: earlier; absent: from or to beyond "
+              "what is forecast")
               .cell(">CHANGE", [](V row) { return signed_duration(row.change_s); }),
           C("chanceBefore", &WhatIfRow::chance_before, kChanceAbout)
               .cell(">IN TIME NOW", [](V row) { return percent_of(row.chance_before); }),

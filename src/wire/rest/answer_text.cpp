@@ -29,11 +29,11 @@ std::string line(std::string_view name, const std::string& text) {
 }
 
 std::string span_text(const SpanView& span, double now_s) {
-  if (!span.p50_s) return "beyond two days in most futures";
+  if (!span.p50_s) return "beyond what is forecast in most futures";
   std::string text = time_text(*span.p50_s, now_s);
   if (span.p90_s && *span.p90_s - *span.p50_s >= 1)
     text += format(", nine times in ten by {}", format_rfc3339(std::round(*span.p90_s)));
-  if (!span.p90_s) text += ", one time in ten beyond two days";
+  if (!span.p90_s) text += ", one time in ten beyond what is forecast";
   return text;
 }
 
@@ -112,9 +112,9 @@ std::string changes_text(const ExplainView& view) {
   if (view.changes_tried + view.changes_not_tried == 0) return "";
   std::string text;
   for (const ChangeView& change : view.changes) {
-    text += format(
-        "  {}: starts {}", printable(change.what, kMostName),
-        change.start.p50_s ? format_rfc3339(std::round(*change.start.p50_s)) : "beyond two days");
+    text += format("  {}: starts {}", printable(change.what, kMostName),
+                   change.start.p50_s ? format_rfc3339(std::round(*change.start.p50_s))
+                                      : "beyond what is forecast");
     if (change.finish.p50_s)
       text += format(", finishes {}", format_rfc3339(std::round(*change.finish.p50_s)));
     if (change.chance) text += format(", in time {:.0f} %", 100 * *change.chance);

@@ -273,6 +273,7 @@ TEST_F(QueueQueryTest, WhatDependsOnOthersSaysSoAndForecastsNothing) {
 }
 
 TEST_F(QueueQueryTest, TheNodesOfAPlanAndOfAReservationAreTold) {
+  planner_.set({});  // a leader's are those of its own plan
   const double now_s = clock_.wall_s();
   auto runs = a_job("runs").gpus(4).managed().planned({"n1"}).created(now_s).started(now_s);
   runs.intent().expected_duration_s = 3600;

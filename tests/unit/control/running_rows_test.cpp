@@ -272,11 +272,51 @@ TEST_F(RunningRowsTest, WhoFindsGpusButNoMemoryBesideThemStartsWhenTheRunLeavesI
 TEST_F(RunningRowsTest, WhatItsTimeLimitEndsBeforeItIsDoneHasNoChance) {
   auto task = waits(1);
   task.intent().deadline_s = clock_.wall_s() + kLength_s;
-  const auto chance = [&](std::int64_t limit_s) {
-    return row(a_cluster().with(a_node("n1")).with(task.limited(limit_s)).build(), "waits").chance;
+  const auto limited = [&](std::int64_t limit_s) {
+    return a_cluster().with(a_node("n1")).with(task.limited(limit_s)).build();
   };
-  EXPECT_EQ(chance(900), 1);
-  EXPECT_EQ(chance(300), 0);
+  EXPECT_EQ(row(limited(900), "waits").chance, 1);
+  const QueueRow fails = row(limited(300), "waits");
+  EXPECT_EQ(fails.chance, 0);
+  EXPECT_TRUE(fails.predicted_late());
+  EXPECT_EQ(fails.finish_s, clock_.wall_s() + 300);
+  EXPECT_FALSE(fails.margin_s) << "it ends in time, and is not done";
+  const ExplainView told = why(limited(300), "waits");
+  EXPECT_EQ(told.eta.standing, "misses");
+  ASSERT_EQ(told.hints.size(), 1U);
+  EXPECT_EQ(told.hints[0].rfind("spec.activeDeadlineSeconds: the Job is ended after 5m00s, and its "
+                                "run takes 10m00s",
+                                0),
+            0U)
+      << told.hints[0];
+}
+
+TEST_F(RunningRowsTest, RulesThatAreKubeSchedulersAloneAreNamed) {
+  SchedulingConstraints constraints;
+  constraints.has_volume_claims = constraints.has_pod_affinity = true;
+  const auto told = [&](const test::JobBuilder& job) {
+    return why(a_cluster().with(a_node("n1")).with(job).build(), "waits").hints;
+  };
+  EXPECT_TRUE(told(waits(1)).empty());
+  const auto hints = told(waits(1).constrained(constraints));
+  ASSERT_EQ(hints.size(), 2U);
+  EXPECT_EQ(hints[0].rfind("volumes: which nodes its PersistentVolumeClaims allow", 0), 0U);
+  EXPECT_EQ(hints[1].rfind("affinity: of its rules about other pods", 0), 0U);
+}
+
+TEST_F(RunningRowsTest, WhatTheLeaderKeepsForATaskIsNamed) {
+  const auto snapshot =
+      a_cluster().with(a_node("n1")).with(a_run()).with(its_pod()).with(waits(4)).build();
+  EXPECT_EQ(row(snapshot, "waits").reason, reason::kWaitsItsTurn);
+  PlannerView view = *planner_.get();
+  view.kept = {{test::job_uid("waits"), {NodeName("n1")}}};
+  planner_.set(view);
+  EXPECT_EQ(row(snapshot, "waits").reason, reason::kWaitsForRoom);
+  EXPECT_EQ(row(snapshot, "waits").nodes, std::vector{NodeName("n1")});
+  const ExplainView told = why(snapshot, "waits");
+  ASSERT_FALSE(told.blockers.empty());
+  EXPECT_EQ(told.blockers[0].reason, reason::kWaitsForRoom);
+  EXPECT_EQ(told.blockers[0].detail, "kept for it: n1");
 }
 
 // A stopped run of which a pod has half a minute left.
@@ -381,6 +421,22 @@ TEST_F(RunningRowsTest, APodOfTwoGpuResourcesNeedsANodeWithBoth) {
   const auto both = a_node("n3").of("", 1).resource("amd.com/gpu", 1);
   const QueueRow fits = row(test::ClusterBuilder(apart).with(both).build(), "waits");
   EXPECT_EQ(fits.start_s, clock_.wall_s()) << fits.reason;
+}
+
+TEST_F(RunningRowsTest, TooFewNodesForPodsThatStayApartAreCounted) {
+  SchedulingConstraints apart;
+  apart.own_spread.most = 1;
+  const auto gang = a_job("gang").gpus(1).of(3).gang().constrained(apart).waiting();
+  const auto two = a_cluster().with(a_node("n1")).with(a_node("n2")).with(gang);
+  EXPECT_EQ(row(test::ClusterBuilder(two).build(), "gang").reason, reason::kNoNodeFits);
+  const ExplainView told = why(test::ClusterBuilder(two).build(), "gang");
+  ASSERT_FALSE(told.blockers.empty());
+  EXPECT_EQ(
+      told.blockers[0].detail,
+      "its anti-affinity or host ports allow 1 of its pods on a node: it needs 3 nodes, and 2 "
+      "nodes may take one");
+  EXPECT_EQ(row(test::ClusterBuilder(two).with(a_node("n3")).build(), "gang").reason,
+            reason::kWaitsItsTurn);
 }
 
 TEST_F(RunningRowsTest, WhoHoldsTheGpusIsNamedBeItPlannedOrNot) {

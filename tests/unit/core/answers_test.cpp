@@ -486,6 +486,16 @@ TEST_F(QuoteTest, ThePlacementThatIsWrittenHasOneRow) {
   EXPECT_EQ(found.best, 0U);
 }
 
+TEST_F(QuoteTest, WhatItsTimeLimitEndsBeforeItIsDoneHasNoFinish) {
+  auto cluster = a_cluster();
+  cluster.with(a_node("n1").of("K80", 4));
+  const Quote found = quote(cluster, stated("new", 20).gpus(1).limited(600));
+  EXPECT_FALSE(found.rows.front().forecast);
+  EXPECT_EQ(found.rows.front().why_not, "its time limit ends it after 10m00s");
+  EXPECT_FALSE(found.best);
+  EXPECT_TRUE(quote(cluster, stated("new", 20).gpus(1).limited(3600)).best);
+}
+
 TEST_F(QuoteTest, AtMostSixteenAreTriedAndTheRestSaySo) {
   auto cluster = a_cluster();
   for (int i = 0; i < 6; ++i)

@@ -32,6 +32,10 @@ std::string_view message(Misfit misfit);  // for people
 // The first reason in the order above why the pod may not run on the node; nullopt if it may.
 std::optional<Misfit> misfit(const Pod& pod, const Node& node);
 
+// Of its rules those that are kube-scheduler's alone, and may refuse nodes that count as usable
+// here; a sentence each.
+std::vector<std::string> rules_not_counted(const Pod& pod);
+
 // The node's values of these labels, in this order: what rules between pods call its domain.
 // nullopt: it lacks one of them, and is in none.
 std::optional<std::vector<std::string>> domain_of(const Node& node,
