@@ -102,5 +102,17 @@ TEST_F(ReservedRoomTest, ANodeWithoutCoresNowIsKeptOnceItsRunsHaveEnded) {
   }
 }
 
+// What holds the cores does not end, as far as is known.
+TEST_F(ReservedRoomTest, ANodeWhoseCoresNeverComeFreeIsNotKept) {
+  auto cluster = a_gang_waits(3, 16);
+  cluster.with(a_pod("web-0").owned_by("ReplicaSet", "web").gpus(1).cpus(30).on("n1"))
+      .with(job("long", 10, 20).gpus(4).cpus(1).waiting());
+  for (const char* policy : {"reserve", "default,held=4", "edf-easy"}) {
+    const RoomDecided decided = decide(cluster.build(), policy);
+    EXPECT_EQ(decided.started, RoomNames{"long"}) << policy;
+    EXPECT_FALSE(decided.kept.contains("gang")) << policy;
+  }
+}
+
 }  // namespace
 }  // namespace slackline::core

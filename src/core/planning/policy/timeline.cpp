@@ -157,7 +157,7 @@ std::vector<Timeline::Opening> Timeline::find_openings(const PlanTask& task,
   for (PoolNode node = 0; node < lines.size(); ++node) {
     if (may_use(task.eligible, node)) {
       add_openings(lines[node], node, wish, openings);
-    } else if (task.later && may_use(*task.later, node)) {
+    } else if (task.later && lines[node].cleared_s > now_s_ && may_use(*task.later, node)) {
       Wish later = wish;
       later.not_before_s = std::max(wish.not_before_s, lines[node].cleared_s);
       add_openings(lines[node], node, later, openings);

@@ -47,7 +47,7 @@ class Timeline {
   // that are preferred, then those that have least to spare. nullopt: there is none until
   // last_start_s. O(nodes of the pool x changes on a node); of pods that differ for each change.
   // A node that the task may use only later (PlanTask::later) has room once all its runs have
-  // ended.
+  // ended; never, where none is known.
   std::optional<TimelinePlace> earliest(const PlanTask& task, const Wish& wish) const;
 
  private:
