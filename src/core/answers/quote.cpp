@@ -148,22 +148,21 @@ class Quoter {
       row.why_not = std::string(quote_.hindrance ? quote_.hindrance->reason : reason::kNoNodeFits);
       return;
     }
+    const QueueTask& task = queue_.task(written_);
+    const double lasts_s =
+        choice != nullptr ? choice->lat_s : queue_.state().fastest_lat_s(written_);
+    const bool known = choice == nullptr || queue_.task(free_).length_known_in(*choice);
+    if (known && ends_unfinished(task, lasts_s)) {
+      row.why_not = format("its time limit ends it after {}",
+                           format_duration(static_cast<double>(*task.request.limit_s)));
+      return;
+    }
     row.forecast = trials.forecast(candidate);
     if (!row.forecast) {
       row.why_not = kNotTried;
       return;
     }
     ++quote_.tried;
-    const QueueTask& task = queue_.task(written_);
-    const double lasts_s =
-        choice != nullptr ? choice->lat_s : queue_.state().fastest_lat_s(written_);
-    const bool known = choice == nullptr || queue_.task(free_).length_known_in(*choice);
-    if (known && ends_unfinished(task, lasts_s)) {
-      row.forecast.reset();
-      row.why_not = format("its time limit ends it after {}",
-                           format_duration(static_cast<double>(*task.request.limit_s)));
-      return;
-    }
     if (!std::isfinite(row.forecast->start_s.p50()))
       if (const std::string_view why = never_starts(choice); !why.empty()) {
         row.forecast.reset();

@@ -148,7 +148,7 @@ PlanTask task_of(const OtherRun& run, std::int64_t id, QueueNumber queue,
   task.request_gpus = run.estimate.shape.gpus();
   task.preemptible = false;
   task.keeps_gpus = true;
-  task.endless = !run.known && serves(*run.pod);
+  task.endless = run.endless();
   task.menu = std::make_shared<const PlacementMenu>(make_menu({run.estimate}, pools, {}));
   return task;
 }
@@ -157,7 +157,7 @@ std::vector<FreeGpus::ToCome> gpus_to_come(const std::vector<OtherRun>& runs, do
   std::vector<FreeGpus::ToCome> to_come;
   to_come.reserve(runs.size());
   for (const OtherRun& other : runs) {
-    if (!other.known && serves(*other.pod)) continue;
+    if (other.endless()) continue;
     const double work_s = other.estimate.work_s;
     const double lasts_s = other.estimate.startup_s + work_s;
     Run run;

@@ -31,6 +31,8 @@ struct OtherRun {
   bool planned = false;                        // on nodes of which one is in no pool any more
   std::optional<double> gone_by_s{};           // it is ending; epoch
   std::shared_ptr<const ProgressNote> told{};  // by its Job, of this run; null: nothing
+
+  bool endless() const { return !known && serves(*pod); }
 };
 
 // The runs of pods on nodes of the pools, in the order of the snapshot; those of the snapshot that

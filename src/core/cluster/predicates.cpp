@@ -130,8 +130,7 @@ std::vector<std::string> rules_not_counted(const Pod& pod) {
   if (constraints.has_pod_affinity)
     rules.emplace_back(
         "affinity: of its rules about other pods, and of topology spread, only what they say of "
-        "its "
-        "own pods is counted here; kube-scheduler may refuse it nodes");
+        "its own pods is counted here; kube-scheduler may refuse it nodes");
   return rules;
 }
 

@@ -401,7 +401,7 @@ class QueueMaker {
       runs_.emplace_back();
       if (is_of_queue(run)) continue;
       runs_.back() = PlannedRun{0, {run.node}};
-      if (!run.known && !serves(*run.pod)) ++queue_.runs_of_unknown_length_;
+      if (!run.known && !run.endless()) ++queue_.runs_of_unknown_length_;
     }
   }
 

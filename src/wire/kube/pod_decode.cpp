@@ -191,9 +191,12 @@ std::optional<double> last_end_s(JsonView container_statuses) {
   return last_s;
 }
 
+// Failed comes only once the last pod has ended, and FailureTarget before.
+constexpr std::array<std::string_view, 3> kEndsOfJob = {"Complete", "Failed", "FailureTarget"};
+
 // When the Job ended, by success or failure.
 std::optional<double> end_of_job_s(JsonView conditions) {
-  for (const std::string_view end : {"Complete", "Failed", "FailureTarget"})
+  for (const std::string_view end : kEndsOfJob)
     for (const JsonView condition : conditions.items())
       if (condition["type"].text() == end && condition["status"].text() == "True")
         return read_optional_time_s(condition["lastTransitionTime"]);
@@ -460,9 +463,9 @@ Job read_job(JsonView json, const GpuCatalog& catalog) {
   job.holds_pods = pod_template["spec"]["schedulingGates"].items().count() > 0 ||
                    pod_template["spec"]["schedulingGroup"].present();
   job.owner_gang = read_owner_gang(metadata);
-  // Failed comes only once the last pod has ended.
-  for (const std::string_view end : {"Complete", "Failed", "FailureTarget"})
-    job.finished = job.finished || has_condition(conditions, end, "True");
+  job.finished = std::any_of(kEndsOfJob.begin(), kEndsOfJob.end(), [&](std::string_view end) {
+    return has_condition(conditions, end, "True");
+  });
   job.resumed = has_condition(conditions, "Suspended", "False");
   job.active = count_or(status["active"], 0);
   if (spec["podReplacementPolicy"].text() == "Failed")
