@@ -20,7 +20,7 @@ struct Platform {
   int max_gpus = 16;          // of one task
   bool fixed = false;         // the requested GPU count is binding
   bool divisible = false;     // only shapes that divide the batch
-  double fallback_after_s = core::kDefaultFallback_s;  // core::PlanTask
+  double fallback_after_s = kDefaultFallback_s;  // core::PlanTask
 
   int gpus() const;
 };

@@ -4,16 +4,18 @@ writes, nodes are lost, quotas and policies refuse pods, the network is cut, eve
 ROBUST=long kills the planner after every write of releases of 1 to 4 pods (`make nightly`).
 """
 
+import datetime
 import json
 import os
 import signal
+import subprocess
 import time
 import unittest
 
 from support.active_case import GPU_TYPE, GPUS_PER_NODE, ActiveCase
 from support.api_proxy import ApiProxy
 from support.controlplane import stock_scheduler_config
-from support.daemon import slackline
+from support.daemon import slackline, slackline_binary
 from support.objects import (
     GPU,
     MANAGED,
@@ -163,14 +165,34 @@ class RobustTest(RobustCase):
         self.cluster.add_namespace("team", MANAGED)
         self.cluster.apply([quota("team", "gpus", {f"requests.{GPU}": "4"})])
         jobs = [("team", "a-one"), ("team", "b-two"), ("default", "c-free")]
-        self.cluster.apply([waiting_job(name, gpus=4, namespace=ns) for ns, name in jobs])
+        stated = {"slackline.dev/expected-duration": "30m"}
+        self.cluster.apply([waiting_job(name, gpus=4, namespace=ns, annotations=stated) for ns, name in jobs])
+        self.cluster.apply([waiting_job("d-huge", gpus=4, pods=2, gang=True, namespace="team", annotations=stated)])
         self.cluster.wait_bound("a-one", 1, namespace="team")
         self.cluster.wait_bound("c-free", 1)
-        self.cluster.wait(lambda: self.waiting() == {"b-two": "QuotaExceeded"}, 10, "b-two to be told why")
+        kept = {"b-two": "QuotaExceeded", "d-huge": "QuotaExceeded"}
+        self.cluster.wait(lambda: self.waiting() == kept, 10, "both to be told why")
+        self._assert_room_is_foreseen()
         self.assertTrue(self.cluster.get("job", "team", "b-two")["spec"]["suspend"])
         self.cluster.kubectl("delete", "job", "a-one", "-n", "team")
         self.cluster.wait_bound("b-two", 1, namespace="team")
         self.assertNotIn("FailedCreate", self._event_reasons("team"), "nothing was even tried")
+
+    def _assert_room_is_foreseen(self):
+        """b-two starts when a-one has ended, and d-huge asks for more than there is."""
+        rows = {row["name"]: row for row in self.queue()}
+        ends, starts = (
+            datetime.datetime.fromisoformat(rows[name][at])
+            for name, at in (("a-one", "predictedFinish"), ("b-two", "predictedStart"))
+        )
+        self.assertLess(abs(starts - ends), datetime.timedelta(minutes=1), rows["b-two"])
+        self.assertTrue(rows["d-huge"]["blocked"], rows["d-huge"])
+        self.assertRegex(self._why("b-two"), r"needs 4, has 0, 4 short; until .*\n +4 GPUs of team/a-one end ")
+        self.assertIn("the quota allows 4 in all", self._why("d-huge"))
+
+    def _why(self, task):
+        command = [slackline_binary(), "why", task, "-n", "team", "-s", self.daemon.api_url]
+        return subprocess.run(command, text=True, capture_output=True, check=False).stdout
 
     def test_a_gang_that_is_cut_short_is_suspended_again_and_starts_later(self):
         for namespace in ("quota", "policy"):

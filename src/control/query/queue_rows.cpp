@@ -14,6 +14,7 @@
 #include "slackline/core/answers/refusals.h"
 #include "slackline/core/cluster/as_planned.h"
 #include "slackline/core/cluster/queue_shares.h"
+#include "slackline/core/cluster/quota_menu.h"
 #include "slackline/core/cluster/resizing.h"
 #include "slackline/core/cluster/room_wait.h"
 #include "slackline/core/cluster/run_progress.h"
@@ -111,7 +112,8 @@ class RowMaker {
         row.reason = reason::kWaitsForRoom;
     }
     if (const core::RoomWait* wait = room_waits_.of(index)) describe_room(*wait, row);
-    row.blocked = never_starts(row.reason) || never_shared(index, row.reason);
+    row.blocked = never_starts(row.reason) || never_shared(index, row.reason) ||
+                  never_admitted(index, row.reason);
     row.progress = row.state == TaskState::kStarting
                        ? core::done_before(queue_.state().progress(index))
                        : core::done_share(queue_, index, sight_.now_s);
@@ -179,6 +181,14 @@ class RowMaker {
   bool never_shared(core::TaskIndex index, std::string_view why) const {
     return (why == reason::kShareExceeded || why == reason::kPoolBusy) &&
            !queue_.state().could_use_any(index);
+  }
+
+  // It asks for more than a quota of its namespace allows in all.
+  bool never_admitted(core::TaskIndex index, std::string_view why) {
+    if (why != reason::kQuotaExceeded) return false;
+    if (!quotas_) quotas_.emplace(*sight_.snapshot);
+    return core::is_never_admitted(*quotas_, queue_.task(index),
+                                   *queue_.state().tasks()[index].menu);
   }
 
   std::string_view reason_of(core::TaskIndex index, bool lacks_refused_nodes) {
@@ -330,6 +340,7 @@ class RowMaker {
   const core::Resizer resizer_;
   const std::vector<std::string_view> shares_;  // by task
   const std::vector<Spared> spared_;            // by task
+  std::optional<core::QuotaBook> quotas_;       // read once a quota keeps a task
   std::map<std::pair<const core::EligibleNodes*, const core::PlacementMenu*>, bool> barred_;
 };
 

@@ -135,11 +135,23 @@ class Explainer {
 
   void add_quotas() {
     for (const QuotaShortage& shortage : lacking_quota(question_)) {
+      const auto text = [&](std::int64_t amount) {
+        return amount_text({shortage.resource, amount});
+      };
       Blocker blocker;
       blocker.reason = reason::kQuotaExceeded;
       blocker.what = format("{} in the ResourceQuota {}", shortage.resource, shortage.quota);
-      blocker.need = shortage.need;
-      blocker.have = shortage.left;
+      if (shortage.resource == "cpu" || shortage.resource == "memory") {
+        blocker.what += format(": needs {}, has {}", text(shortage.need), text(shortage.left));
+      } else {
+        blocker.need = shortage.need;
+        blocker.have = shortage.left;
+      }
+      if (shortage.need > shortage.hard)
+        blocker.detail =
+            format("the quota allows {} in all: it never starts as it is", text(shortage.hard));
+      else
+        add_quota_relief(question_, shortage, blocker);
       blockers_.push_back(std::move(blocker));
     }
   }
@@ -229,9 +241,17 @@ std::vector<QuotaShortage> lacking_quota(const ExplainQuestion& question) {
   const QueueTask& task = question.queue.task(question.task);
   QuotaBook quotas(question.snapshot);
   quotas.charge_released(question.snapshot);
-  const QuotaDemand demand =
-      demand_of(task, clamped_placement(task.request.pods, task.request.gpus));
-  return quotas.shortages(task.key.ns, demand.pod, demand.pods);
+  // By its smallest placement, where none is admitted.
+  const PlacementMenu& menu = *question.queue.state().tasks()[question.task].menu;
+  const auto is_admitted = [&](const Choice& choice) {
+    const QuotaDemand wanted = demand_of(task, choice.shape);
+    return quotas.admits(task.key.ns, wanted.pod, wanted.pods);
+  };
+  if (std::any_of(menu.all.begin(), menu.all.end(), is_admitted)) return {};
+  const QuotaDemand least =
+      demand_of(task, menu.empty() ? clamped_placement(task.request.pods, task.request.gpus)
+                                   : menu.all[menu.by_size.front()].shape);
+  return quotas.shortages(task.key.ns, least.pod, least.pods);
 }
 
 std::vector<Blocker> explain(const ExplainQuestion& question, std::string_view first) {

@@ -272,6 +272,34 @@ std::string kept_text(std::span<const NodeName> nodes) {
   return "kept for it: " + join(names, ", ");
 }
 
+void add_quota_relief(const ExplainQuestion& question, const QuotaShortage& shortage,
+                      Blocker& blocker) {
+  const PlanState& state = question.queue.state();
+  std::vector<std::pair<Ending, std::int64_t>> holders;
+  for (const TaskIndex run : state.running())
+    for (const QuotaNeed& need : state.tasks()[run].quotas)
+      if (need.limit == shortage.limit && !state.runs_for_good(run))
+        holders.emplace_back(ending_of(question, run), need.of(state.running_choice(run).gpus));
+  std::sort(holders.begin(), holders.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.first.p50_s, a.first.run) < std::pair(b.first.p50_s, b.first.run);
+  });
+  std::int64_t left = shortage.left;
+  double p90_s = question.now_s;
+  for (const auto& [ending, amount] : holders) {
+    if (left >= shortage.need || blocker.relief.size() >= kMostReliefs) return;  // told enough
+    left = saturating_add(left, amount);
+    p90_s = std::max(p90_s, ending.p90_s);
+    blocker.relief.push_back({question.queue.key_of_run(ending.run),
+                              state.running_choice(ending.run).gpus, ending.p50_s, ending.p90_s});
+    if (left < shortage.need) continue;
+    blocker.p50_s = ending.p50_s;
+    blocker.p90_s = p90_s;
+  }
+  if (left < shortage.need)
+    blocker.detail =
+        "what holds the rest does not end by itself, or asks for no GPUs: kubectl describe quota";
+}
+
 std::optional<Blocker> lacking_rest(const ExplainQuestion& question) {
   const Queue& queue = question.queue;
   const double until_s = queue.state().progress(question.task).not_before_s;

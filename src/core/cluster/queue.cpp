@@ -48,20 +48,6 @@ constexpr double kGoesOnWithin_s = 600;
 // the younger of two would start if the controller sees it first.
 constexpr double kHaltsWithin_s = 10;
 
-bool was_stopped(const QueueTask& task) {
-  return task.evictions > 0 || (task.job && task.job->preemptions);
-}
-
-// Unique keys for policies to tell equals apart: who was stopped before goes before who was not.
-std::vector<std::int64_t> keys_of_equals(const std::vector<QueueTask>& tasks) {
-  auto first = std::int64_t{0};
-  auto other = static_cast<std::int64_t>(std::count_if(tasks.begin(), tasks.end(), was_stopped));
-  std::vector<std::int64_t> keys;
-  for (const QueueTask& task : tasks)
-    keys.push_back(was_stopped(task) ? first++ : other++);
-  return keys;
-}
-
 const GangPlaces& gang_places_of(const QueueOptions& options) {
   static const GangPlaces kNone;
   return options.gang_places == nullptr ? kNone : *options.gang_places;
@@ -219,18 +205,16 @@ class QueueMaker {
       described.type = task.intent->workload().value_or("");
       described.checkpoint_s =
           checkpoint_interval_s(task.plan.get(), *task.intent).value_or(kNever);
-      if (task.plan) described.last_checkpoint_s = task.intent->last_checkpoint_s;
       described.preemptible = may_be_stopped(task);
       described.endless = options_.foresee && !task.length_known() && serves(*task.member);
       described.keeps_gpus = !rules_of(task).preemptible || !(task.job || comes_back(task));
       described.can_give_back =
           options_.may_stop && spared_as_run(task, options_.stop_book) == Spared::kNo;
-      if (task.plan) describe_notice(task, described);
-      if (task.plan && options_.near_ends != nullptr)
-        described.near_end_since_s =
-            options_.near_ends->since_s(task.uid, started_s(task).value_or(options_.now_wall_s));
+      if (task.plan) describe_run(task, described);
+      described.limit_s = limit_of_next_run_s(task);
       described.queue = number_of(task.account);
       described.menu = has_place(task) ? menu.menu : within_quotas(task, menu.menu);
+      described.quotas = quota_needs(quotas_, task, *described.menu);
       if (const double startup_s = startup_of(*described.menu); startup_s > 0)
         described.restart_s = startup_s;
       described.fallback_after_s = rules_of(task).fallback_after_s;
@@ -245,6 +229,7 @@ class QueueMaker {
       for (const OtherRun& run : other_runs_) {
         const auto id = static_cast<std::int64_t>(tasks.size());
         tasks.push_back(task_of(run, id, number_of(""), menus_.pools()));
+        tasks.back().quotas = quotas_.held(run.pod->key.ns, run.pod->requests, 1);
         queue_.others_.push_back(run.pod);
       }
       add_later_pods(snapshot_, queue_.tasks_, menus_, eligibility, tasks);
@@ -282,7 +267,11 @@ class QueueMaker {
     return uneven;
   }
 
-  void describe_notice(QueueTask& task, PlanTask& described) const {
+  void describe_run(QueueTask& task, PlanTask& described) const {
+    described.last_checkpoint_s = task.intent->last_checkpoint_s;
+    if (options_.near_ends != nullptr)
+      described.near_end_since_s =
+          options_.near_ends->since_s(task.uid, started_s(task).value_or(options_.now_wall_s));
     for (const PodPtr& pod : task.bound)
       described.grace_s = std::max(described.grace_s, pod->grace_s);
     described.notice_s = task.notice_s = rules_of(task).notice_s;
@@ -349,7 +338,7 @@ class QueueMaker {
 
   std::shared_ptr<const PlacementMenu> within_quotas(
       QueueTask& task, const std::shared_ptr<const PlacementMenu>& menu) const {
-    if (quotas_.empty() || menu->empty()) return menu;
+    if (quotas_.empty() || menu->empty() || task.hindrance) return menu;
     auto admitted = admitted_menu(quotas_, task, menu, menus_.pools(), options_.theta);
     if (!admitted->empty()) return admitted;
     task.hindrance = Hindrance{reason::kQuotaExceeded, task.key.ns};
@@ -495,10 +484,17 @@ class QueueMaker {
   void let_arrive(bool stopped_before) {
     for (TaskIndex t = 0; t < queue_.tasks_.size(); ++t) {
       const QueueTask& task = queue_.tasks_[t];
-      if (!task.plan && !runs_[t] && !task.hindrance && !let_go_.contains(t) &&
+      if (!task.plan && !runs_[t] && (!task.hindrance || awaits_quota(t)) && !let_go_.contains(t) &&
           was_stopped(task) == stopped_before)
         queue_.state_.arrive(t);
     }
+  }
+
+  // For forecasts: it starts once its quotas have room, if ever.
+  bool awaits_quota(TaskIndex t) const {
+    const QueueTask& task = queue_.tasks_[t];
+    return options_.foresee && task.hindrance->reason == reason::kQuotaExceeded &&
+           !is_never_admitted(quotas_, task, *(*queue_.table_)[t].menu);
   }
 
   // In the order in which they started.
@@ -530,6 +526,7 @@ class QueueMaker {
         believe_end(*end_s, options_.now_wall_s, work_s, run);
       queue_.state_.start(t, std::move(run));
     }
+    queue_.state_.keep_quotas(quotas_.left());
   }
 
   // Of its present run, by its Job; nullptr: nothing.

@@ -68,6 +68,19 @@ double least_run_s(const TaskMenu& menu) {
 
 }  // namespace
 
+bool was_stopped(const QueueTask& task) {
+  return task.evictions > 0 || (task.job && task.job->preemptions);
+}
+
+std::vector<std::int64_t> keys_of_equals(const std::vector<QueueTask>& tasks) {
+  auto first = std::int64_t{0};
+  auto other = static_cast<std::int64_t>(std::count_if(tasks.begin(), tasks.end(), was_stopped));
+  std::vector<std::int64_t> keys;
+  for (const QueueTask& task : tasks)
+    keys.push_back(was_stopped(task) ? first++ : other++);
+  return keys;
+}
+
 void hold_to_limits(std::vector<QueueTask>& tasks, const QueueRulebook* queues) {
   if (queues == nullptr || std::none_of(tasks.begin(), tasks.end(), is_unproven)) return;
   const auto account_of = [&](const QueueTask& task) {

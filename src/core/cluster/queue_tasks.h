@@ -29,6 +29,11 @@ FoundTasks find_queue_tasks(const ClusterSnapshot& snapshot,
                             const std::unordered_set<Uid>* held_off, const StopAsked& stop,
                             double now_wall_s);
 
+bool was_stopped(const QueueTask& task);
+
+// Unique keys for policies to tell equals apart: who was stopped before goes before who was not.
+std::vector<std::int64_t> keys_of_equals(const std::vector<QueueTask>& tasks);
+
 // maxPending for tasks that no webhook admitted: created while none answered, or with a proof that
 // is not Slackline's (admitted ones were counted then). Those that wait over the limit of their
 // queue get the hindrance NotAdmitted. They come behind all admitted tasks, in the order of

@@ -1,6 +1,30 @@
 #include "slackline/core/cluster/quota_menu.h"
 
+#include <algorithm>
+
+#include "slackline/base/saturating.h"
+
 namespace slackline::core {
+namespace {
+
+void add(const std::vector<QuotaNeed>& more, std::vector<QuotaNeed>& needs) {
+  for (const QuotaNeed& need : more) {
+    const auto at = std::find_if(needs.begin(), needs.end(), [&](const QuotaNeed& other) {
+      return other.limit == need.limit && other.held == need.held;
+    });
+    if (at == needs.end())
+      needs.push_back(need);
+    else
+      at->amount = saturating_add(at->amount, need.amount);
+  }
+}
+
+std::int64_t pods_to_come(const QueueTask& task) {
+  if (!task.plan || !task.job || task.job->suspended) return 0;
+  return task.job->wanted_pods() - std::ssize(task.bound) - std::ssize(task.pods);
+}
+
+}  // namespace
 
 QuotaDemand demand_of(const QueueTask& task, const Placement& shape) {
   if (!task.job || !task.job->suspended) return {};  // its pods are there, and counted
@@ -24,6 +48,34 @@ std::shared_ptr<const PlacementMenu> admitted_menu(const QuotaBook& quotas, cons
       admitted.empty() ? PlacementMenu{} : make_menu(admitted, pools, {.theta = theta});
   rest.base_s = menu->base_s;
   return std::make_shared<const PlacementMenu>(std::move(rest));
+}
+
+bool is_never_admitted(const QuotaBook& quotas, const QueueTask& task, const PlacementMenu& menu) {
+  return std::none_of(menu.all.begin(), menu.all.end(), [&](const Choice& choice) {
+    const QuotaDemand demand = demand_of(task, choice.shape);
+    return quotas.ever_admits(task.key.ns, demand.pod, demand.pods);
+  });
+}
+
+std::vector<QuotaNeed> quota_needs(const QuotaBook& quotas, const QueueTask& task,
+                                   const PlacementMenu& menu) {
+  std::vector<QuotaNeed> needs;
+  if (quotas.empty()) return needs;
+  for (const auto* pods : {&task.bound, &task.pods})
+    for (const PodPtr& pod : *pods)
+      add(quotas.held(task.key.ns, pod->requests, 1), needs);
+  if (const std::int64_t pods = pods_to_come(task); pods > 0)
+    add(quotas.held(task.key.ns, task.job->pod_requests, pods), needs);
+  if (task.plan || menu.empty()) return needs;
+  const QuotaDemand demand = demand_of(task, menu.all[menu.by_size.front()].shape);
+  for (QuotaNeed need : quotas.held(task.key.ns, demand.pod, demand.pods)) {
+    need.held = false;
+    // The other amounts are those of its smallest placement.
+    need.of_each_gpu = quotas.resource_of(task.key.ns, need.limit) == task.request.resource;
+    if (need.of_each_gpu) need.amount = 1;
+    needs.push_back(need);
+  }
+  return needs;
 }
 
 }  // namespace slackline::core

@@ -37,7 +37,7 @@ QuotaBook::QuotaBook(const ClusterSnapshot& snapshot) {
     quotas[quota->key.ns].push_back(quota.get());
     Account account{quota->key.name, quota->needs_cpu_or_memory, {}};
     for (const QuotaLimit& limit : quota->limits)
-      account.limits.push_back({limit.resource, limit.hard});
+      account.limits.push_back({limits_++, limit.resource, limit.hard, limit.hard});
     accounts_[quota->key.ns].push_back(std::move(account));
   }
   if (accounts_.empty()) return;
@@ -67,13 +67,23 @@ void QuotaBook::charge_released(const ClusterSnapshot& snapshot) {
   }
 }
 
-bool QuotaBook::admits(const std::string& ns, const Resources& pod, std::int64_t pods) const {
+bool QuotaBook::all_limits(const std::string& ns, const Resources& pod,
+                           const std::function<bool(const Limit&)>& allow) const {
   const auto at = accounts_.find(ns);
   if (at == accounts_.end()) return true;
   return std::all_of(at->second.begin(), at->second.end(), [&](const Account& account) {
-    return !account.covers(pod) ||
-           std::all_of(account.limits.begin(), account.limits.end(),
-                       [&](const Limit& limit) { return leaves_room(limit, pod, pods); });
+    return !account.covers(pod) || std::all_of(account.limits.begin(), account.limits.end(), allow);
+  });
+}
+
+bool QuotaBook::admits(const std::string& ns, const Resources& pod, std::int64_t pods) const {
+  return all_limits(ns, pod, [&](const Limit& limit) { return leaves_room(limit, pod, pods); });
+}
+
+bool QuotaBook::ever_admits(const std::string& ns, const Resources& pod, std::int64_t pods) const {
+  return all_limits(ns, pod, [&](const Limit& limit) {
+    return saturating_mul(amount_of(pod, limit.resource), pods) <=
+           std::max<std::int64_t>(0, limit.hard);
   });
 }
 
@@ -92,10 +102,40 @@ std::vector<QuotaShortage> QuotaBook::shortages(const std::string& ns, const Res
     for (const Limit& limit : account.limits)
       if (!leaves_room(limit, pod, pods))
         shortages.push_back({account.name, limit.resource,
-                             saturating_mul(amount_of(pod, limit.resource), pods),
-                             std::max<std::int64_t>(0, limit.left)});
+                             saturating_mul(amount_of(pod, limit.resource), pods), limit.left,
+                             limit.hard, limit.number});
   }
   return shortages;
+}
+
+std::vector<std::int64_t> QuotaBook::left() const {
+  std::vector<std::int64_t> left(limits_);
+  for (const auto& [ns, accounts] : accounts_)
+    for (const Account& account : accounts)
+      for (const Limit& limit : account.limits)
+        left[limit.number] = limit.left;
+  return left;
+}
+
+std::vector<QuotaNeed> QuotaBook::held(const std::string& ns, const Resources& pod,
+                                       std::int64_t pods) const {
+  std::vector<QuotaNeed> held;
+  const auto at = accounts_.find(ns);
+  if (at == accounts_.end()) return held;
+  for (const Account& account : at->second) {
+    if (!account.covers(pod)) continue;
+    for (const Limit& limit : account.limits)
+      if (const auto amount = saturating_mul(amount_of(pod, limit.resource), pods); amount > 0)
+        held.push_back({.limit = limit.number, .amount = amount, .held = true});
+  }
+  return held;
+}
+
+std::string_view QuotaBook::resource_of(const std::string& ns, std::size_t number) const {
+  for (const Account& account : accounts_.at(ns))
+    for (const Limit& limit : account.limits)
+      if (limit.number == number) return limit.resource;
+  return {};
 }
 
 void QuotaBook::charge(const std::string& ns, const Resources& pod, std::int64_t pods) {

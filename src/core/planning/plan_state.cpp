@@ -109,8 +109,11 @@ void PlanState::start(TaskIndex task, Run run) {
 bool PlanState::is_let_use_any(TaskIndex task, const ShareUse& shares) const {
   if (shares.shares() == nullptr) return true;
   const std::vector<Choice>& all = (*tasks_)[task].menu->all;
-  return std::any_of(all.begin(), all.end(),
-                     [&](const Choice& choice) { return shares.admits(use_of(task, choice)); });
+  return std::any_of(all.begin(), all.end(), [&](const Choice& choice) {
+    SharedUse use = use_of(task, choice);
+    use.quotas = {};
+    return shares.admits(use);
+  });
 }
 
 Run PlanState::end_run(TaskIndex task, double now_s) {

@@ -71,6 +71,12 @@ bool ShareUse::has_room(const SharedUse& use) const {
   return more == 0 || staying_.of_pool[type] + more <= shares_->pool(type);
 }
 
+bool ShareUse::is_within_quotas(const SharedUse& use) const {
+  return std::all_of(use.quotas.begin(), use.quotas.end(), [&](const QuotaNeed& need) {
+    return need.held || need.amount <= 0 || need.of(use.gpus) <= quota_left_[need.limit];
+  });
+}
+
 std::int64_t ShareUse::growth(std::size_t row, std::uint32_t type, std::int64_t gpus) const {
   const GpuShare share = shares_->share(row, type);
   const std::int64_t used = all_.used[place_of(row, type)];
@@ -85,6 +91,9 @@ std::int64_t ShareUse::growth(std::size_t row, std::uint32_t type, std::int64_t 
 }
 
 void ShareUse::count(const SharedUse& use, int sign) {
+  if (!quota_left_.empty())
+    for (const QuotaNeed& need : use.quotas)
+      if (!need.held || sign < 0) quota_left_[need.limit] -= sign * need.of(use.gpus);
   if (shares_ == nullptr) return;
   const std::size_t row = row_of(use.queue);
   running_[row] += sign;

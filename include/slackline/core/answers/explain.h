@@ -79,6 +79,10 @@ NodeGroup group_of(const ExplainQuestion& question, NodeIndex node);
 // Why the whole task finds no room now; nullopt: there is room. O(nodes + runs log runs).
 std::optional<Blocker> lacking_gpus(const ExplainQuestion& question);
 
+// Whose ends leave what is short of a quota, the earliest first, and when they are enough.
+void add_quota_relief(const ExplainQuestion& question, const QuotaShortage& shortage,
+                      Blocker& blocker);
+
 // What is short beside free GPUs, where that keeps it; nullopt: nothing.
 std::optional<Blocker> lacking_rest(const ExplainQuestion& question);
 

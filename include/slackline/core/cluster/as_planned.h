@@ -34,6 +34,8 @@ bool runs_as_planned(const QueueTask& task);
 std::optional<double> started_s(const QueueTask& task);
 // When its Job ends it, whatever it has done; epoch seconds. nullopt: no limit, or it does not run.
 std::optional<double> limit_end_s(const QueueTask& task);
+// How long its Job lets it run, once it starts; kNever: without a limit, or it runs.
+double limit_of_next_run_s(const QueueTask& task);
 // Its Job ends it in the middle of its work, where that takes so long.
 bool ends_unfinished(const QueueTask& task, double lasts_s);
 // Whose container cannot start, of its pods that are on their nodes; null: none.

@@ -1,4 +1,5 @@
-// The part of a menu that the quotas of its task's namespace admit now.
+// What the quotas of a namespace admit: the part of a menu now, and the rest once others have
+// ended.
 #pragma once
 
 #include <memory>
@@ -20,5 +21,13 @@ struct QuotaDemand {
   std::int64_t pods = 0;  // that do not exist yet
 };
 QuotaDemand demand_of(const QueueTask& task, const Placement& shape);
+
+// No placement of the menu would be admitted if nothing were used.
+bool is_never_admitted(const QuotaBook& quotas, const QueueTask& task, const PlacementMenu& menu);
+
+// What the task takes of the quotas of its namespace by a placement of `menu`, and what its pods
+// that are there hold of them.
+std::vector<QuotaNeed> quota_needs(const QuotaBook& quotas, const QueueTask& task,
+                                   const PlacementMenu& menu);
 
 }  // namespace slackline::core

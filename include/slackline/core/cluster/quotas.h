@@ -8,12 +8,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "slackline/core/planning/shares.h"
 #include "slackline/model/snapshot.h"
 
 namespace slackline::core {
@@ -28,7 +30,9 @@ struct QuotaShortage {
   std::string quota;     // its name
   std::string resource;  // as in QuotaLimit, with its unit
   std::int64_t need = 0;
-  std::int64_t left = 0;  // not below 0
+  std::int64_t left = 0;  // below 0: more is in use than the quota allows
+  std::int64_t hard = 0;
+  std::size_t limit = 0;  // as in QuotaNeed
 };
 
 class QuotaBook {
@@ -42,6 +46,14 @@ class QuotaBook {
   bool empty() const { return accounts_.empty(); }
   // Whether this many more pods of this kind may be made.
   bool admits(const std::string& ns, const Resources& pod, std::int64_t pods) const;
+  // What is left, by QuotaNeed::limit.
+  std::vector<std::int64_t> left() const;
+  // What pods of this kind that are there hold; without limits of which they hold nothing.
+  std::vector<QuotaNeed> held(const std::string& ns, const Resources& pod, std::int64_t pods) const;
+  // Of the limit with this number, in this namespace.
+  std::string_view resource_of(const std::string& ns, std::size_t limit) const;
+  // Whether it would if nothing were used.
+  bool ever_admits(const std::string& ns, const Resources& pod, std::int64_t pods) const;
   void charge(const std::string& ns, const Resources& pod, std::int64_t pods);
   // Why it does not admit them; empty: it does.
   std::vector<QuotaShortage> shortages(const std::string& ns, const Resources& pod,
@@ -49,7 +61,9 @@ class QuotaBook {
 
  private:
   struct Limit {
+    std::size_t number = 0;  // in all accounts
     std::string resource;
+    std::int64_t hard = 0;
     std::int64_t left = 0;  // may be negative: a quota may be made smaller than what is there
   };
   struct Account {
@@ -61,9 +75,13 @@ class QuotaBook {
   };
 
   static bool leaves_room(const Limit& limit, const Resources& pod, std::int64_t pods);
+  // Of every limit that counts such pods.
+  bool all_limits(const std::string& ns, const Resources& pod,
+                  const std::function<bool(const Limit&)>& allow) const;
 
   std::map<std::string, std::vector<Account>> accounts_;  // by namespace
   std::map<Uid, std::int64_t> pods_of_;                   // by owner, where there are quotas
+  std::size_t limits_ = 0;                                // of all accounts
 };
 
 }  // namespace slackline::core

@@ -11,15 +11,15 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "slackline/base/duration.h"
 #include "slackline/core/planning/free_gpus.h"
 #include "slackline/core/planning/loss_accounts.h"
-#include "slackline/core/planning/menu.h"
+#include "slackline/core/planning/plan_task.h"
 #include "slackline/core/planning/shares.h"
 #include "slackline/core/planning/task_list.h"
 #include "slackline/core/portrait/learn.h"
@@ -36,88 +36,6 @@ inline constexpr double kForGood_s = 3650 * 86400.0;  // what is left of a run t
 
 // Who was stopped so often borrows no more.
 inline constexpr int kMostStopsOfBorrowers = 3;
-
-using slackline::kDefaultFallback_s;
-inline constexpr double kNoDeadline = std::numeric_limits<double>::infinity();
-
-struct MixedPods;  // mixed_pods.h
-
-// The properties of a task that do not change.
-struct PlanTask {
-  std::int64_t id = 0;  // unique; the last key of every order
-  double submit_s = 0;
-  double deadline_s = kNoDeadline;  // the promise (eq 9); none: best effort, served with late tasks
-  QosClass qos = QosClass::kNormal;
-  int request_gpus = 1;       // what the user asked for
-  std::string type;           // workload type
-  double restart_s = 60;      // start-up after a stop
-  double checkpoint_s = 600;  // a stop loses the work done since; 0 = nothing
-  // Of the present run, as it told itself; it counts where it is later than checkpoint_s implies.
-  std::optional<double> last_checkpoint_s{};
-  bool preemptible = true;   // may be stopped for others
-  bool stops_others = true;  // others may be stopped for it
-  bool endless = false;      // it serves: its run does not end by itself, as far as is known
-  // Never stopped so that an owner has his GPUs back: it runs on its queue's own and on the pool's.
-  bool keeps_gpus = false;
-  bool can_give_back = true;  // its run can be stopped for that now, disruption budgets aside
-  // How long before a stop its run must be told of it; what is left of that time once it was told.
-  double notice_s = 0;
-  double grace_s = 0;                         // that the pods of its run may take to end
-  std::optional<TaskIndex> promised_to{};     // it was told that it is stopped for this task
-  std::optional<double> near_end_since_s{};   // since when its run has been about to end
-  int level = kUnknownLevel;                  // how well its family uses GPUs, 1..10
-  QueueNumber queue = 0;                      // whose account pays for what it makes others lose
-  std::shared_ptr<const PlacementMenu> menu;  // required; an empty one can never be served
-  // GPU types in order of preference, as pools; empty: any, by predicted speed. A pool
-  // behind the first is open to the task once none before it would meet the deadline, or the task
-  // has waited for fallback_after_s. The menu has placements in these pools only.
-  std::vector<PoolIndex> preference{};
-  double fallback_after_s = kDefaultFallback_s;
-  std::vector<TaskIndex> after{};  // what it waits for before it can wait for GPUs (play.h)
-  EligibleNodesPtr eligible{};     // null: every node
-  std::optional<EligibleNodesPtr> later{};  // once runs have ended; unset: as now
-  EligibleNodesPtr preferred{};             // taken first; null: none is
-  // Its pods, where they differ: `eligible` is then what all of them may use. Null: they are equal.
-  std::shared_ptr<const MixedPods> mixed{};
-};
-
-// The columns that a plan reads of every waiting task, side by side in memory: following each menu
-// would cost more than the decision.
-struct TaskDigest {
-  double submit_s = 0;
-  double deadline_s = kNoDeadline;
-  double base_s = 0;          // of the menu
-  double fastest_lat_s = 0;   // of the menu's fastest placement
-  double fastest_work_s = 0;  // the same
-  std::uint64_t pools = 0;    // that the menu has a placement in: bit min(pool, 63)
-  int least_gpus = 0;         // of the menu's smallest placement
-  std::int64_t id = 0;
-  QosClass qos = QosClass::kNormal;
-};
-
-// The tasks of a plan, in order of arrival.
-class TaskTable {
- public:
-  TaskTable() = default;
-  explicit TaskTable(std::vector<PlanTask> tasks);
-
-  std::size_t size() const { return tasks_.size(); }
-  const PlanTask& operator[](TaskIndex task) const { return tasks_[task]; }
-  const std::vector<PlanTask>& tasks() const { return tasks_; }
-  bool any_preference() const { return any_preference_; }
-  std::size_t queues() const { return queues_; }  // above every PlanTask::queue
-  const TaskDigest& digest(TaskIndex task) const { return digests_[task]; }
-  const std::vector<std::string>& types() const { return types_; }        // sorted
-  std::uint32_t type_of(TaskIndex task) const { return type_of_[task]; }  // into types()
-
- private:
-  std::vector<PlanTask> tasks_;
-  std::vector<TaskDigest> digests_;
-  bool any_preference_ = false;
-  std::size_t queues_ = 0;
-  std::vector<std::string> types_;
-  std::vector<std::uint32_t> type_of_;
-};
 
 enum class TaskPhase : std::uint8_t { kFuture, kWaiting, kRunning, kFinished };
 
@@ -182,6 +100,8 @@ class PlanState {
   void withhold(PoolIndex pool, const std::vector<PoolNode>& nodes);
   // Before any task runs.
   void share_by(std::shared_ptr<const Shares> shares) { shares_ = ShareUse(std::move(shares)); }
+  // What the quotas leave beside those that run now, by QuotaNeed::limit.
+  void keep_quotas(std::vector<std::int64_t> left) { shares_.keep_quotas(std::move(left)); }
   void ask_back(PoolIndex pool) { shares_.ask_back(pool); }
   void forget_asks() { shares_.forget_asks(); }
   void set_next_wake(double next_wake_s) { next_wake_s_ = next_wake_s; }
@@ -199,12 +119,12 @@ class PlanState {
   const TaskList& running() const { return running_; }  // by start
   const FreeGpus& free() const { return free_; }
   const ShareUse& shares() const { return shares_; }
-  // By the share of its queue, whether there is room or not.
+  // By the share of its queue and its quotas, whether there is room or not.
   bool may_use(TaskIndex task, const Choice& choice) const {
     return shares_.admits(use_of(task, choice));
   }
   SharedUse use_of(TaskIndex task, const Choice& choice) const {
-    return {(*tasks_)[task].queue, choice.pool, choice.gpus, stays(task)};
+    return {(*tasks_)[task].queue, choice.pool, choice.gpus, stays(task), (*tasks_)[task].quotas};
   }
   // Its runs are not stopped to give back what they borrowed, so they borrow nothing.
   bool stays(TaskIndex task) const {
@@ -250,7 +170,6 @@ class PlanState {
     const TaskDigest& digest = tasks_->digest(task);
     return lat_s(task, digest.fastest_lat_s, digest.fastest_work_s);
   }
-  // Share of the work that stays if the run is stopped now and the whole task takes work_s there.
   // When the pool opens to the task (PlanTask::preference); in the past: it is open.
   double fallback_at_s(TaskIndex task, PoolIndex pool) const;
   // It waits for a GPU type that it names before others.
@@ -258,6 +177,7 @@ class PlanState {
   bool open(TaskIndex task, PoolIndex pool, double now_s) const {
     return !holds_out(task, now_s) || fallback_at_s(task, pool) <= now_s;
   }
+  // Share of the work that stays if the run is stopped now and the whole task takes work_s there.
   double left_if_stopped(TaskIndex task, double work_s, double now_s) const;
   // TaskProgress::left after stop(), never 0.
   double left_after_stop(TaskIndex task, double now_s) const;

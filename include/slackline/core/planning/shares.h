@@ -9,11 +9,16 @@
 // Who borrowed gives back when the owner asks (policy/ask_back.h). So that there always is enough
 // that can be given back, the runs that are never stopped for that borrow nothing: by themselves
 // they fit into what their queues own, and into the pool.
+//
+// Beside shares, the ResourceQuotas of a namespace bound what its tasks use together: nobody gives
+// that back before he ends.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "slackline/core/planning/loss_accounts.h"
@@ -60,12 +65,23 @@ struct Shares {
   }
 };
 
+// What a task takes of a limit of a ResourceQuota.
+struct QuotaNeed {
+  std::size_t limit = 0;     // into what the quotas leave
+  std::int64_t amount = 0;   // in the limit's unit
+  bool of_each_gpu = false;  // `amount` is of one GPU; else of the whole task
+  bool held = false;         // its pods are there: its start takes no more, its end gives back
+
+  std::int64_t of(int gpus) const { return of_each_gpu ? amount * gpus : amount; }
+};
+
 // What a run uses, or would.
 struct SharedUse {
   QueueNumber queue = 0;
   PoolIndex pool = 0;
   int gpus = 0;
   bool stays = false;  // it is not stopped to give back
+  std::span<const QuotaNeed> quotas{};
 };
 
 class ShareUse {
@@ -74,8 +90,12 @@ class ShareUse {
   explicit ShareUse(std::shared_ptr<const Shares> shares);
 
   const Shares* shares() const { return shares_.get(); }  // null: there are none
-  bool admits(const SharedUse& use) const { return shares_ == nullptr || has_room(use); }
-  // The same rules, and nothing in use.
+  bool admits(const SharedUse& use) const {
+    return (quota_left_.empty() || is_within_quotas(use)) && (shares_ == nullptr || has_room(use));
+  }
+  // From now on, what quotas leave, by QuotaNeed::limit; what runs now is not in it.
+  void keep_quotas(std::vector<std::int64_t> left) { quota_left_ = std::move(left); }
+  // The same rules but for quotas, and nothing in use.
   ShareUse unused() const { return shares_ == nullptr ? ShareUse() : ShareUse(shares_); }
   void begin(const SharedUse& use) { count(use, 1); }
   void end(const SharedUse& use) { count(use, -1); }
@@ -108,6 +128,7 @@ class ShareUse {
 
   std::int64_t own_of(QueueNumber queue, PoolIndex pool) const;
   bool has_room(const SharedUse& use) const;
+  bool is_within_quotas(const SharedUse& use) const;
   // By how much what is of the pool grows with so many GPUs more, or less, of a row.
   std::int64_t growth(std::size_t row, std::uint32_t type, std::int64_t gpus) const;
   void count(const SharedUse& use, int sign);
@@ -123,6 +144,7 @@ class ShareUse {
   std::vector<std::vector<GroupUse>> groups_;
   std::vector<std::int64_t> running_;  // tasks by row
   std::vector<bool> asked_back_;       // by type
+  std::vector<std::int64_t> quota_left_;
 };
 
 }  // namespace slackline::core

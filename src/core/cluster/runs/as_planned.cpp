@@ -142,6 +142,11 @@ std::optional<double> limit_end_s(const QueueTask& task) {
   return *job->started_s + static_cast<double>(*job->run_limit_s());
 }
 
+double limit_of_next_run_s(const QueueTask& task) {
+  if (task.plan || !task.request.limit_s) return kNever;
+  return static_cast<double>(*task.request.limit_s);
+}
+
 bool ends_unfinished(const QueueTask& task, double lasts_s) {
   return task.request.limit_s && task.length_known() && task.length != LengthSource::kAtMost &&
          static_cast<double>(*task.request.limit_s) < lasts_s;
