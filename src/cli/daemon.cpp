@@ -156,6 +156,13 @@ constexpr double kRestReviewTimeout_s =
 constexpr std::int64_t kRoomForCopies = 1000000;  // decisions of another replica
 constexpr std::size_t kReadersQueue = 64;  // who asks for lists and metrics is told soon: try again
 
+// As ClusterSnapshot has them.
+std::vector<std::string> schedulers_of(const config::Configuration& configuration) {
+  std::vector<std::string> schedulers = configuration.extender.scheduler_names;
+  if (!schedulers.empty()) schedulers.push_back(configuration.webhook.scheduler_name);
+  return schedulers;
+}
+
 }  // namespace
 
 Status Daemon::Parts::open_history() {
@@ -217,8 +224,9 @@ Status Daemon::Parts::open_portraits() {
 Status Daemon::Parts::connect_cluster() {
   const config::ClusterSettings& wanted = configuration.cluster;
   if (!wanted.dump_file.empty()) {
-    source = cluster::make_file_source({.path = wanted.dump_file}, decisions.catalog, metrics,
-                                       observers.get());
+    source = cluster::make_file_source(
+        {.path = wanted.dump_file, .schedulers = schedulers_of(configuration)}, decisions.catalog,
+        metrics, observers.get());
     SLACKLINE_TRY(follow_runs());
     return source->start();
   }
@@ -230,6 +238,7 @@ Status Daemon::Parts::connect_cluster() {
   key = KeyService::make(configuration, *api);
   options.mac = &key->mac();
   options.keys_count_everywhere = configuration.mode == Mode::kShadow;
+  options.schedulers = schedulers_of(configuration);
   writer = cluster::make_kube_writer(*api, decisions.catalog, &key->mac());
   source = cluster::make_kube_source(*api, options, decisions.catalog, metrics, observers.get());
   SLACKLINE_TRY(follow_runs());

@@ -152,7 +152,7 @@ struct QuoteView {
 struct WhatIfRow {
   std::string task;  // empty: one of those that are not named
   std::string state;
-  std::string verdict;  // "gains", "loses" or "same"
+  std::string verdict;  // "gains", "loses", "same" or, of a run without a plan, "ends"
   SpanView start_before;
   SpanView start_after;
   SpanView finish_before;
@@ -168,6 +168,7 @@ struct WhatIfView {
   std::int64_t gains = 0;
   std::int64_t loses = 0;
   std::int64_t same = 0;
+  std::int64_t ends = 0;      // runs without a plan, which Slackline does not start again
   std::int64_t hidden = 0;    // of all of these, tasks that are not named
   double in_time_before = 0;  // tasks that meet their deadline, expected
   double in_time_after = 0;

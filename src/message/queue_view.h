@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -111,9 +112,11 @@ struct QueueView {
   std::int64_t unknown_runs = 0;  // running pods without a plan whose end is unknown
   std::int64_t unannotated = 0;   // tasks that wait and have no annotation of Slackline
   std::int64_t left_alone = 0;    // Jobs and pods for which kube-scheduler finds devices alone
-  bool active = true;             // false: the replica that answers releases nothing
-  bool leads = false;             // the replica that answers plans
-  std::string leader;             // who plans; empty: nobody
+  std::int64_t for_others = 0;    // pods with GPUs that wait for schedulers which ask nobody here
+  std::set<std::string> other_schedulers{};  // their names
+  bool active = true;                        // false: the replica that answers releases nothing
+  bool leads = false;                        // the replica that answers plans
+  std::string leader;                        // who plans; empty: nobody
   // How many of all its rows are waiting, starting, running; and late, blocked, once more.
   std::vector<std::pair<std::string, std::int64_t>> counts{};
 

@@ -98,6 +98,11 @@ const std::string* device_class_of(const ServedByDevices& served, const Resource
   return nullptr;
 }
 
+bool ClusterSnapshot::plans_for(const std::string& scheduler) const {
+  return schedulers.empty() || is_default_scheduler(scheduler) ||
+         std::find(schedulers.begin(), schedulers.end(), scheduler) != schedulers.end();
+}
+
 const Job* owning_job(const ClusterSnapshot& snapshot, const Pod& pod) {
   if (!pod.owner || pod.owner->kind != "Job") return nullptr;
   const Job* job = snapshot.find_job(pod.key.ns, pod.owner->name);

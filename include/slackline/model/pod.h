@@ -41,6 +41,11 @@ enum class PlanDoubt : std::uint8_t {
 
 std::string_view to_string(PlanDoubt doubt);  // "unsigned", for metrics and logs
 
+// Of the scheduler that a pod names: nobody has named another one.
+inline bool is_default_scheduler(const std::string& name) {
+  return name.empty() || name == "default-scheduler";
+}
+
 // Who ends a pod that neither its owner nor its own containers end: the reasons of the condition
 // DisruptionTarget, the reason of a pod that its node has rejected, and what happened to its node.
 enum class DisruptionKind : std::uint8_t {
@@ -215,7 +220,7 @@ struct Job {
   bool managed = false;          // the template's label slackline.dev/managed=true
   bool kueue = false;            // Kueue queues it, or another controller runs it (managedBy)
   bool holds_pods = false;       // the template has scheduling gates, or a scheduling group
-  bool finished = false;         // condition Complete, Failed, or FailureTarget: it will fail
+  bool finished = false;         // Complete or Failed, or FailureTarget or SuccessCriteriaMet: soon
   bool deleting = false;         // deletionTimestamp is set: its controller makes no more pods
   bool resumed = false;          // it was suspended once, if only at its creation, and is no longer
   std::int64_t active = 0;
@@ -224,10 +229,10 @@ struct Job {
   std::int64_t succeeded = 0;  // and indexes that have failed for good: nothing takes their place
   std::int64_t failed = 0;
   double created_s = 0;
-  std::optional<double> started_s;      // status.startTime: since the last resumption
-  std::optional<double> completed_s;    // status.completionTime: only of a success
-  std::optional<double> ended_s{};      // when its condition Complete or Failed came
-  Resources pod_requests;               // of one pod of the template
+  std::optional<double> started_s;    // status.startTime: since the last resumption
+  std::optional<double> completed_s;  // status.completionTime, or SuccessCriteriaMet: of a success
+  std::optional<double> ended_s{};    // when its condition Complete or Failed came
+  Resources pod_requests;             // of one pod of the template
   std::shared_ptr<const PodAsk> ask{};  // of the template, behind them; null: it wants no GPUs
   std::string priority_class;           // that the template names
   std::int32_t priority = 0;            // what that class says; never a number in the template

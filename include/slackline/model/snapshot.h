@@ -113,6 +113,8 @@ struct ClusterSnapshot {
   // `jobs` are as it makes them; null: nothing is known of it.
   std::shared_ptr<const PodAdmission> admission{};
   ServedByDevices served_by_devices{};
+  std::vector<std::string>
+      schedulers{};  // whose pods are planned, beside the default's; empty: all
   std::shared_ptr<const GangSpecs> gang_specs{};  // of gangs that wait; null: nothing is known
   std::vector<GivenUp<Job>> given_up_jobs;     // `jobs` has them without these marks; sorted alike
   std::vector<GivenUp<Pod>> given_up_pods;     // of `unbound`
@@ -124,6 +126,8 @@ struct ClusterSnapshot {
   // As fits() of model/resources.h, but that of its others `request` may ask for more than is there
   // of one that no node lists: kube-scheduler may be told to leave that to another extender.
   bool fits(const Resources& request, const Resources& available) const;
+  // Whether a pod that names this scheduler (empty: the default one) is Slackline's to plan.
+  bool plans_for(const std::string& scheduler) const;
   std::optional<NodeIndex> find_node(std::string_view name) const;
   const NodeState& node(NodeIndex index) const { return *nodes[index]; }
   std::span<const Hold> holds_on(NodeIndex index) const { return holds.on(index); }

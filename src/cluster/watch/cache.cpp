@@ -27,12 +27,11 @@ std::size_t Cache::KeyHash::operator()(const ObjectKey& key) const noexcept {
 }
 
 Cache::Cache(const Clock& clock, ClusterObserver* observer, const MessageAuthenticator* mac,
-             bool keys_count_everywhere)
+             bool keys_count_everywhere, std::vector<std::string> schedulers)
     : clock_(clock),
       observer_(observer),
-      admission_(std::make_shared<PodAdmission>()),
-      belief_(mac, keys_count_everywhere),
-      snapshot_(std::make_shared<ClusterSnapshot>()) {}
+      schedulers_(std::move(schedulers)),
+      belief_(mac, keys_count_everywhere) {}
 
 void Cache::begin_relist(KubeKind kind) {
   MutexLock lock(mutex_);
@@ -476,6 +475,7 @@ std::shared_ptr<ClusterSnapshot> Cache::build() {
   next->namespaces = namespaces();
   next->admission = admission_;
   next->served_by_devices = belief_.served_by_devices();
+  next->schedulers = schedulers_;
   next->gang_specs = gang_specs_;
   for (const auto& [key, each] : given_up_jobs_)
     next->given_up_jobs.push_back(each);

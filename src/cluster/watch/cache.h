@@ -44,8 +44,9 @@ inline constexpr double kHeardWithin_s = 10;
 class Cache {
  public:
   // `observer` may be null, and `mac`, too: a dump proves nothing. All outlive the cache.
+  // `schedulers` as ClusterSnapshot has them.
   Cache(const Clock& clock, ClusterObserver* observer, const MessageAuthenticator* mac = nullptr,
-        bool keys_count_everywhere = false);
+        bool keys_count_everywhere = false, std::vector<std::string> schedulers = {});
 
   void begin_relist(wire::KubeKind kind);
   void upsert(wire::KubeObject object);
@@ -168,6 +169,7 @@ class Cache {
 
   const Clock& clock_;
   ClusterObserver* const observer_;
+  const std::vector<std::string> schedulers_;
 
   mutable Mutex mutex_;
   CondVar changed_cv_;
@@ -197,7 +199,8 @@ class Cache {
   Shelf<LimitRange> limit_ranges_ SLACKLINE_GUARDED_BY(mutex_);
   Shelf<DeviceClass> device_classes_ SLACKLINE_GUARDED_BY(mutex_);
   // By edit_admission(); never null.
-  std::shared_ptr<PodAdmission> admission_ SLACKLINE_GUARDED_BY(mutex_);
+  std::shared_ptr<PodAdmission> admission_ SLACKLINE_GUARDED_BY(mutex_) =
+      std::make_shared<PodAdmission>();
   std::uint64_t admission_owned_in_ SLACKLINE_GUARDED_BY(mutex_) = 0;
   std::map<std::string, ShownAdmission> shown_admission_
       SLACKLINE_GUARDED_BY(mutex_);  // by namespace with such annotations
@@ -213,7 +216,7 @@ class Cache {
   // Held while a snapshot is made, so that they come out in order; never taken under mutex_.
   Mutex publish_mutex_;
   mutable Mutex snapshot_mutex_;
-  SnapshotPtr snapshot_ SLACKLINE_GUARDED_BY(snapshot_mutex_);
+  SnapshotPtr snapshot_ SLACKLINE_GUARDED_BY(snapshot_mutex_) = std::make_shared<ClusterSnapshot>();
 };
 
 }  // namespace slackline::cluster

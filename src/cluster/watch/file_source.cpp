@@ -92,7 +92,7 @@ class FileSource final : public ClusterSource {
              ClusterObserver* observer, const Clock& clock)
       : options_(std::move(options)),
         decoder_(std::move(catalog)),
-        cache_(clock, observer),
+        cache_(clock, observer, nullptr, false, options_.schedulers),
         metrics_(metrics),
         broken_(metrics.gauge("slackline_cluster_file_broken")),
         skipped_(metrics.gauge("slackline_cluster_file_skipped_objects")) {}

@@ -20,6 +20,7 @@ namespace slackline::cluster {
 struct FileOptions {
   std::string path;
   double poll_s = 1.0;
+  std::vector<std::string> schedulers{};  // as ClusterSnapshot has them
 };
 
 // Whether the file exists and can be read.

@@ -22,7 +22,7 @@ class KubeSource final : public ClusterSource {
  public:
   KubeSource(ApiClient& client, const KubeOptions& options, const GpuCatalog& catalog,
              obs::MetricsRegistry& metrics, ClusterObserver* observer, const Clock& clock)
-      : cache_(clock, observer, options.mac, options.keys_count_everywhere),
+      : cache_(clock, observer, options.mac, options.keys_count_everywhere, options.schedulers),
         believes_all_(options.mac == nullptr),
         board_(clock, options.stale_after_s, believes_all_),
         metrics_(metrics),

@@ -37,6 +37,7 @@ struct KubeOptions {
   const MessageAuthenticator* mac = nullptr;
   // Of who only looks: keys count in namespaces without Slackline's label too.
   bool keys_count_everywhere = false;
+  std::vector<std::string> schedulers{};  // as ClusterSnapshot has them
   WatchTimers timers;
   double stale_after_s = 150;  // older than this the cache is not trusted
   double audit_every_s = 300;  // 0 = no audit

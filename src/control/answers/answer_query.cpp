@@ -138,13 +138,15 @@ std::vector<std::string> hints_at(const ObjectKey& key, const QueueSight& sight,
     hints = core::annotation_hints(*sight.snapshot, *asked, *sight.options.catalog,
                                    *sight.options.predictor);
   const core::QueueTask& task = sight.queue.task(index);
-  if (task.plan != nullptr) return hints;
-  const double run_s = sight.queue.state().fastest_lat_s(index);
+  const core::PlanState& state = sight.queue.state();
+  const bool runs = state.progress(index).phase == core::TaskPhase::kRunning;
+  const double run_s = runs ? state.running_choice(index).lat_s : state.fastest_lat_s(index);
   if (core::ends_unfinished(task, run_s))
     hints.push_back(format(
         "spec.activeDeadlineSeconds: the Job is ended after {}, and its run takes {}: it fails; "
         "write more seconds, or leave the limit out",
         format_duration(static_cast<double>(*task.request.limit_s)), format_duration(run_s)));
+  if (task.plan != nullptr) return hints;
   for (std::string& rule : core::rules_not_counted(*task.member))
     hints.push_back(std::move(rule));
   return hints;
@@ -383,6 +385,7 @@ Result<QuoteView> AnswerQuery::quote(const PostedTask& posted, Viewer viewer) {
   if (!others.empty())
     view.problems.push_back("Slackline would leave it to others, and knows no start: it " + others);
   Quoted quoted;
+  bool left_alone = !others.empty();
   {
     MutexLock lock(my.mutex);
     core::QuotedTask variants;
@@ -391,6 +394,8 @@ Result<QuoteView> AnswerQuery::quote(const PostedTask& posted, Viewer viewer) {
         my.within(written->book->size() > kQuickQueue ? my.times.long_quote_s : my.times.quote_s);
     const QueueSight sight =
         my.reader.read({}, [&](const ClusterSnapshot& snapshot, const core::QueueOptions& by) {
+          left_alone |= !snapshot.plans_for(posted.job ? posted.job->scheduler_name
+                                                       : posted.pod->scheduler_name);
           admit(task, posted.job != nullptr, snapshot, view.problems);
           set_promise(task, posted.job.get(), snapshot, by);
           variants = core::quoted(task, by.now_wall_s);
@@ -421,7 +426,7 @@ Result<QuoteView> AnswerQuery::quote(const PostedTask& posted, Viewer viewer) {
     view.rows.push_back(row_view(quoted.quote.rows[i], quoted, viewer));
     view.rows.back().best = quoted.quote.best == i;
   }
-  if (!others.empty()) leave_to_others(view);
+  if (left_alone) leave_to_others(view);
   return view;
 }
 
@@ -477,6 +482,17 @@ WhatIfView what_if_view(const core::Comparison& comparison, const core::Queue& q
   return view;
 }
 
+void add_ended(const std::vector<ObjectKey>& ended, WhatIfView& view,
+               std::vector<ObjectKey>& keys) {
+  view.ends = static_cast<std::int64_t>(ended.size());
+  for (const ObjectKey& key : ended) {
+    WhatIfRow& row = view.rows.emplace_back();
+    row.state = "running";
+    row.verdict = "ends";
+    keys.push_back(key);
+  }
+}
+
 // The rows that the viewer may see, the greatest change first.
 void name_rows(const std::vector<ObjectKey>& keys, Viewer& viewer, WhatIfView& view) {
   std::vector<WhatIfRow> seen;
@@ -519,6 +535,7 @@ Result<WhatIfView> AnswerQuery::what_if(const WhatIfQuestion& asked, Viewer view
         {changed.state(), changed.policy, names_after, changed.expected}, sight.now_s, stop);
     if (!comparison.complete) return fail(out_of_time(my.times.what_if_s));
     view = what_if_view(comparison, sight.queue, sight.now_s, keys);
+    add_ended(changed.ended, view, keys);
     view.question = changed.question;
   }
   name_rows(keys, viewer, view);

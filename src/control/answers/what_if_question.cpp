@@ -1,5 +1,6 @@
 #include "control/answers/what_if_question.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -44,6 +45,28 @@ Result<std::vector<NodeIndex>> nodes_of(const std::string& names, const ClusterS
   return nodes;
 }
 
+// The Jobs and pods behind the runs that have no task in the queue, and no run after the drain.
+std::vector<ObjectKey> ended_by(const core::PlanState& drained, const core::Queue& queue) {
+  const auto& runs = drained.running();
+  std::vector<ObjectKey> ended;
+  for (const core::TaskIndex run : queue.state().running()) {
+    if (run < queue.size() || std::find(runs.begin(), runs.end(), run) != runs.end()) continue;
+    ObjectKey key = queue.key_of_run(run);
+    if (std::find(ended.begin(), ended.end(), key) == ended.end()) ended.push_back(std::move(key));
+  }
+  return ended;
+}
+
+// What is to be known of nodes of a type that the cluster does not have.
+std::string first_of_its_type(const core::Queue& queue, const GpuType& type) {
+  const auto& pools = queue.pools();
+  if (std::any_of(pools.begin(), pools.end(),
+                  [&](const auto& has) { return has.pool.type == type; }))
+    return {};
+  return "; no usable node has that type now: it takes tasks whose run time on it is known, and "
+         "those that name no type";
+}
+
 }  // namespace
 
 Result<core::AddedNodes> parse_added(const std::string& text) {
@@ -52,11 +75,11 @@ Result<core::AddedNodes> parse_added(const std::string& text) {
   if (first == std::string::npos || last <= first + 1) return fail(wrong_nodes(text));
   const auto nodes = parse_int(text.substr(0, first));
   const auto gpus = parse_int(text.substr(last + 1));
-  if (!nodes || !gpus || *nodes < 1 || *nodes > kMostNodes || *gpus < 1 || *gpus > kMostGpus)
+  const std::string type = text.substr(first + 1, last - first - 1);
+  if (!nodes || !gpus || type.find_first_of(", /") != std::string::npos || *nodes < 1 ||
+      *nodes > kMostNodes || *gpus < 1 || *gpus > kMostGpus)
     return fail(wrong_nodes(text));
-  return core::AddedNodes{static_cast<int>(*nodes),
-                          GpuType(text.substr(first + 1, last - first - 1)),
-                          static_cast<int>(*gpus)};
+  return core::AddedNodes{static_cast<int>(*nodes), GpuType(type), static_cast<int>(*gpus)};
 }
 
 Result<ChangedQueue> changed_queue(const WhatIfQuestion& question, const QueueSight& sight,
@@ -78,14 +101,17 @@ Result<ChangedQueue> changed_queue(const WhatIfQuestion& question, const QueueSi
     SLACKLINE_ASSIGN(const auto nodes, nodes_of(question.drain, *sight.snapshot));
     remake(*sight.snapshot, sight.options);
     changed.drained = core::drained(*changed.other, nodes, sight.now_s);
+    changed.ended = ended_by(*changed.drained, *changed.other);
     changed.question = format("drain {}", printable(question.drain, 200));
   } else if (!question.add.empty()) {
     SLACKLINE_ASSIGN(core::AddedNodes added, parse_added(question.add));
     added.gpu_type = core::resolved_type(added.gpu_type, *sight.catalog);
     const std::string resource = resource_of(sight.queue, added.gpu_type);
     remake(core::with_nodes(*sight.snapshot, added, resource), sight.options);
-    changed.question = format("add {} nodes with {} {} GPUs each", added.nodes, added.gpus_per_node,
-                              printable(added.gpu_type.str(), 64));
+    changed.question = format(
+        "add {} with {} {} GPUs{}{}", added.nodes == 1 ? "1 node" : format("{} nodes", added.nodes),
+        added.gpus_per_node, printable(added.gpu_type.str(), 64), added.nodes == 1 ? "" : " each",
+        first_of_its_type(sight.queue, added.gpu_type));
   } else {
     SLACKLINE_ASSIGN(changed.policy, served_policy(question.policy));
     core::QueueOptions options = sight.options;

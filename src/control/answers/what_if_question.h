@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "control/answers/answer_query.h"
 #include "control/query/queue_reader.h"
@@ -22,6 +23,7 @@ struct ChangedQueue {
   const core::Queue* same = nullptr;         // the queue as it was read, where that is unchanged
   std::optional<core::Queue> other{};        // else
   std::optional<core::PlanState> drained{};  // in place of the queue's
+  std::vector<ObjectKey> ended{};            // runs without a plan that the drain ends; each once
 
   const core::Queue& queue() const { return other ? *other : *same; }
   const core::PlanState& state() const { return drained ? *drained : queue().state(); }

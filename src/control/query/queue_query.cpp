@@ -11,6 +11,7 @@
 #include "control/query/written_book.h"
 #include "control/state/present_situation.h"
 #include "slackline/base/mutex.h"
+#include "slackline/base/text.h"
 #include "slackline/core/cluster/not_in_queue.h"
 #include "slackline/core/cluster/queue_shares.h"
 #include "slackline/core/shadow/stock_queue.h"
@@ -108,6 +109,18 @@ std::int64_t left_to_devices(const ClusterSnapshot& snapshot) {
          });
 }
 
+// Who waits for schedulers that do not ask Slackline: no forecast knows when.
+void count_those_of_others(const ClusterSnapshot& snapshot, const std::string& ns,
+                           QueueView& view) {
+  for (const PodPtr& pod : snapshot.unbound) {
+    if (pod->deleting || !pod->requests.wants_gpus() || snapshot.plans_for(pod->scheduler_name) ||
+        (!ns.empty() && pod->key.ns != ns))
+      continue;
+    ++view.for_others;
+    view.other_schedulers.insert(printable(pod->scheduler_name, 64));
+  }
+}
+
 }  // namespace
 
 QueueQuery::QueueQuery(const PlannerOptions& options, const Published<Known>& known,
@@ -150,6 +163,7 @@ Result<QueueView> QueueQuery::ask(const std::string& ns, bool all) {
   SLACKLINE_TRY(cluster_is_read(*my.cluster.snapshot()));
   MutexLock lock(my.mutex);
   QueueView view = my.whole();
+  count_those_of_others(*my.cluster.snapshot(), ns, view);
   if (all) my.add_the_rest(view);
   if (!ns.empty()) std::erase_if(view.rows, [&](const QueueRow& row) { return row.key.ns != ns; });
   view.counts = counts_of(view.rows);

@@ -39,11 +39,6 @@ bool joins_queue(const AdmissionReview& review);
 // are managed, the webhook configuration's selectors have seen to.
 bool is_gated(const ReviewedPod& pod);
 
-// Nobody has named another one.
-inline bool is_default_scheduler(const std::string& name) {
-  return name.empty() || name == "default-scheduler";
-}
-
 // Of the launcher of an MPIJob, which asks for no GPU: without its workers it fails. It is gated
 // and nothing else; no rule of a queue applies to it.
 bool is_gated_launcher(const ReviewedPod& pod);

@@ -29,6 +29,13 @@ RolloutOptions played(const PlanState& state, double now_s, const QueueTrialOpti
   return played;
 }
 
+// The medians are of few futures: their difference may be less than the run takes at least.
+void last_at_least(double least_s, Forecast& forecast) {
+  auto& finishes = forecast.finish_s.deciles;
+  for (std::size_t i = finishes.size() / 2; i < finishes.size(); ++i)
+    finishes[i] = std::max(finishes[i], forecast.start_s.p50() + least_s);
+}
+
 }  // namespace
 
 Trials::Trials(const PlanState& state, const Policy& policy, double now_s,
@@ -53,8 +60,10 @@ PlanState Trials::with(std::optional<TaskIndex> task) const {
 
 std::optional<Forecast> Trials::forecast(const PlanState& state, TaskIndex task) const {
   if (is_asked(stop_)) return std::nullopt;
-  const std::vector<Forecast> found = few_.play(state, policy_, {task});
-  return found.empty() ? std::nullopt : std::optional(found.front());
+  std::vector<Forecast> found = few_.play(state, policy_, {task});
+  if (found.empty()) return std::nullopt;
+  last_at_least(state.fastest_lat_s(task), found.front());
+  return found.front();
 }
 
 std::vector<TaskIndex> Trials::present(TaskIndex most) const {

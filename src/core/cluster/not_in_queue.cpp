@@ -31,6 +31,14 @@ std::string served_by_devices(const ClusterSnapshot& snapshot, const Resources& 
       printable(*device_class, 64));
 }
 
+std::string asks_another(const ClusterSnapshot& snapshot, const std::string& scheduler) {
+  if (snapshot.plans_for(scheduler)) return {};
+  return format(
+      "asks for the scheduler {}, which does not ask Slackline (extender.schedulerNames) and "
+      "starts it when it likes",
+      printable(scheduler, 64));
+}
+
 std::string part_of(const OwnerGang& gang) {
   return format("is part of the {} {}: ask for that", gang.kind, printable(gang.name, 64));
 }
@@ -71,6 +79,24 @@ std::string pod_by_pod(const ClusterSnapshot& snapshot, const Job& job) {
                 printable((*first)->key.name, 64));
 }
 
+// Without gate and plan: kube-scheduler places it, or a cluster autoscaler makes it a node.
+bool was_let_go(const Pod& pod) {
+  return pod.managed && !pod.bound() && !pod.gated && !pod.plan && !pod.deleting;
+}
+
+constexpr std::string_view kLetGo =
+    "waits for kube-scheduler, without a plan: it was released by `slackline release`, or, where "
+    "no "
+    "node that is there could run it, for a cluster autoscaler (scaleUp)";
+
+// Empty: none of its pods waits so.
+std::string_view let_go(const ClusterSnapshot& snapshot, const Job& job) {
+  const bool any = std::ranges::any_of(snapshot.unbound, [&](const PodPtr& pod) {
+    return pod->owner && pod->owner->uid == job.uid && was_let_go(*pod);
+  });
+  return any && !job.plan ? kLetGo : std::string_view();
+}
+
 // Of a Job that nobody holds back. Empty: it starts as a whole, or is one pod.
 std::string without_pods(const Job& job) {
   if (job.suspended || job.is_gang()) return {};
@@ -89,6 +115,8 @@ std::string why(const ClusterSnapshot& snapshot, const Job& job) {
   if (std::string devices = served_by_devices(snapshot, job.pod_requests); !devices.empty())
     return devices;
   if (job.kueue) return why_left_to_others(job);
+  if (std::string another = asks_another(snapshot, job.scheduler_name); !another.empty())
+    return another;
   if (job.owner_gang) return part_of(*job.owner_gang);
   if (!job.topmost()) return controlled_by(*job.owner);
   if (job.holds_pods) return why_left_to_others(job);
@@ -100,6 +128,8 @@ std::string why(const ClusterSnapshot& snapshot, const Job& job) {
     return format("runs on {}, without a plan of Slackline", nodes);
   if (std::string label = in_namespace_without_label(snapshot, job.key.ns); !label.empty())
     return label;
+  if (const std::string_view released = let_go(snapshot, job); !released.empty())
+    return std::string(released);
   if (std::string none = without_pods(job); !none.empty()) return none;
   if (!job.managed)
     return "was not seen by Slackline's webhook, and does not wait its turn "
@@ -115,13 +145,16 @@ std::string why(const ClusterSnapshot& snapshot, const Pod& pod) {
   if (std::string devices = served_by_devices(snapshot, pod.requests); !devices.empty())
     return devices;
   if (std::string others = why_left_to_others(pod); !others.empty()) return others;
+  if (std::string another = asks_another(snapshot, pod.scheduler_name); !another.empty())
+    return another;
   if (pod.owner_gang) return part_of(*pod.owner_gang);
   if (pod.owner && pod.owner->kind == "Job")
     return format("is a pod of the Job {}: ask for that", printable(pod.owner->name, 64));
   if (pod.owner) return controlled_by(*pod.owner);
   if (std::string label = in_namespace_without_label(snapshot, pod.key.ns); !label.empty())
     return label;
-  return "waits for kube-scheduler, without Slackline's gate";
+  return was_let_go(pod) ? std::string(kLetGo)
+                         : "waits for kube-scheduler, without Slackline's gate";
 }
 
 // A gang that a controller makes, by its name.

@@ -70,6 +70,7 @@ class Finder {
         shown_s && !length.work_s)
       length = {shown_s, 0, kStatedError};
     run.gone_by_s = pod.gone_by_s;
+    if (ends && !run.gone_by_s) run.gone_by_s = options_.now_wall_s + pod.grace_s;
     run.known = length.work_s.has_value() || run.gone_by_s.has_value();
     const double elapsed_s = options_.now_wall_s - run.started_s;
     run.estimate = {pool,

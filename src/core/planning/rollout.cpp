@@ -58,27 +58,27 @@ class Scenario {
     std::unordered_map<TaskIndex, Times> times;
     std::size_t open = asked.size();
     // A policy that does not preempt never stops a run: its finish is known when it starts.
-    const auto start = [&](TaskIndex task, const Run& run, double needed_s) {
+    const auto start = [&](TaskIndex task, const Run& run) {
       const auto found = times.find(task);
       if (found == times.end()) return;
       found->second.start_s = std::min(found->second.start_s, run.started_s);
       if (policy.preempts()) return;
-      found->second.finish_s = run.started_s + run.overhead_s + needed_s * run.left;
+      found->second.finish_s =
+          run.started_s + run.overhead_s + work_s(future, task, run) * run.left;
       --open;
     };
     for (const TaskIndex task : asked) {
       times[task] = {};
       const Run& run = future.progress(task).run;
-      if (future.progress(task).phase == TaskPhase::kRunning)
-        start(task, run, work_s(future, task, run));
+      if (future.progress(task).phase == TaskPhase::kRunning) start(task, run);
     }
     PlayHooks hooks;
-    hooks.work_s = [&](TaskIndex task, const Run& run) { return work_s(future, task, run); };
+    hooks.work_s = [&](TaskIndex task, const Run& run) { return lasting_s(future, task, run); };
     hooks.on_event = [&](double at_s, RunEvent event, TaskIndex task, const Run& run) {
-      if (event == RunEvent::kStart) start(task, run, future.progress(task).run.observed_work_s);
+      if (event == RunEvent::kStart) start(task, run);
       const auto found = times.find(task);
       if (event != RunEvent::kFinish || !policy.preempts() || found == times.end()) return;
-      found->second.finish_s = at_s;
+      found->second.finish_s = at_s + left_undone_s(future, task, run);
       --open;
     };
     hooks.go_on = [&](double at_s) { return goes_on(at_s) && open > 0; };
@@ -93,7 +93,7 @@ class Scenario {
              const Futures::Look& look) {
     look(number_, now_s_, future);
     PlayHooks hooks;
-    hooks.work_s = [&](TaskIndex task, const Run& run) { return work_s(future, task, run); };
+    hooks.work_s = [&](TaskIndex task, const Run& run) { return lasting_s(future, task, run); };
     hooks.go_on = [&](double at_s) {
       look(number_, at_s, future);
       return goes_on(at_s);
@@ -130,6 +130,18 @@ class Scenario {
       z = normal_quantile(std::min(gone + (1 - gone) * normal_cdf(z), kCertain));
     }
     return std::max(predicted_s * std::exp(rms * z), elapsed_s / run.left);
+  }
+
+  // What a run still had to do when its time limit ended it: its own finish is when it is done.
+  double left_undone_s(const PlanState& future, TaskIndex task, const Run& run) {
+    if (!std::isfinite(future.tasks()[task].limit_s)) return 0;
+    return std::max(0.0, work_s(future, task, run) - run.observed_work_s) * run.left;
+  }
+
+  // How long it takes, or until its time limit ends it: then others have its GPUs.
+  double lasting_s(const PlanState& future, TaskIndex task, const Run& run) {
+    const double limit_s = future.tasks()[task].limit_s - run.overhead_s;
+    return std::min(work_s(future, task, run), std::max(0.0, limit_s) / run.left);
   }
 
   // Half of the variance is the task's own, half is shared by runs of the type in the placement: a

@@ -23,14 +23,15 @@ class StockQueue {
       : snapshot_(snapshot), scope_(scope) {}
 
   bool considers(const Job& job) const {
-    return is_free(job) && plannable(job.pod_requests) &&
+    return is_free(job) && plannable(job.pod_requests) && snapshot_.plans_for(job.scheduler_name) &&
            (job.managed || job.intent || covers(job.key.ns));
   }
 
   // Not held back, and not on a node.
   bool waits_for_scheduler(const Pod& pod) const {
     if (pod.bound() || pod.terminal() || pod.deleting || pod.gated || pod.in_pod_group ||
-        pod.plan || !pod.problems.empty() || !pod.requests.wants_gpus() || !plannable(pod.requests))
+        pod.plan || !pod.problems.empty() || !pod.requests.wants_gpus() ||
+        !plannable(pod.requests) || !snapshot_.plans_for(pod.scheduler_name))
       return false;
     const bool all = scope_ == StockScope::kAll;
     if (const Job* job = owning_job(snapshot_, pod))

@@ -71,7 +71,8 @@ function draw({ list }, state) {
     pager(list, state, 'task'),
     list.forecastTime ? h('p', { class: 'muted foot' }, 'Forecasts of ', moment(list.forecastTime), '. Starts and ends: half of the simulated futures – nine in ten.',
       list.unknownRuns ? ` ${list.unknownRuns} running pods do not say how long they take: their ends are guesses.` : '',
-      list.leftAlone ? ` ${plural(Number(list.leftAlone), 'task')} left to kube-scheduler: no node lists the devices that a DeviceClass serves.` : '') : null);
+      list.leftAlone ? ` ${plural(Number(list.leftAlone), 'task')} left to kube-scheduler: no node lists the devices that a DeviceClass serves.` : '',
+      list.forOthers ? ` ${plural(Number(list.forOthers), 'pod')} with GPUs wait for schedulers that do not ask Slackline: no forecast knows when.` : '') : null);
   return parts.filter(Boolean);
 }
 

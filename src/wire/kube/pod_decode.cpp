@@ -191,15 +191,23 @@ std::optional<double> last_end_s(JsonView container_statuses) {
   return last_s;
 }
 
-// Failed comes only once the last pod has ended, and FailureTarget before.
-constexpr std::array<std::string_view, 3> kEndsOfJob = {"Complete", "Failed", "FailureTarget"};
+// Complete and Failed come only once the last pod has ended, and the others before.
+constexpr std::string_view kWillSucceed = "SuccessCriteriaMet";
+constexpr std::array<std::string_view, 4> kEndsOfJob = {"Complete", "Failed", "FailureTarget",
+                                                        kWillSucceed};
+
+// nullopt: it is not true.
+std::optional<double> true_since_s(JsonView conditions, std::string_view type) {
+  for (const JsonView condition : conditions.items())
+    if (condition["type"].text() == type && condition["status"].text() == "True")
+      return read_optional_time_s(condition["lastTransitionTime"]);
+  return std::nullopt;
+}
 
 // When the Job ended, by success or failure.
 std::optional<double> end_of_job_s(JsonView conditions) {
   for (const std::string_view end : kEndsOfJob)
-    for (const JsonView condition : conditions.items())
-      if (condition["type"].text() == end && condition["status"].text() == "True")
-        return read_optional_time_s(condition["lastTransitionTime"]);
+    if (const auto since_s = true_since_s(conditions, end)) return since_s;
   return std::nullopt;
 }
 
@@ -480,6 +488,7 @@ Job read_job(JsonView json, const GpuCatalog& catalog) {
   job.created_s = read_time_s(metadata["creationTimestamp"]);
   job.started_s = read_optional_time_s(status["startTime"]);
   job.completed_s = read_optional_time_s(status["completionTime"]);
+  if (!job.completed_s) job.completed_s = true_since_s(conditions, kWillSucceed);
   if (job.finished) job.ended_s = job.completed_s ? job.completed_s : end_of_job_s(conditions);
   read_template(pod_template, catalog, job);
   job.generate_name = std::string(metadata["generateName"].text());

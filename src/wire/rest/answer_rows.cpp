@@ -365,7 +365,7 @@ const Columns<WhatIfRow>& columns<WhatIfRow>() {
       {
           C("task", &WhatIfRow::task, "NAMESPACE/NAME").cell("NAME"),
           C("state", &WhatIfRow::state).one_of(task_state_names()).cell("~STATE"),
-          C("verdict", &WhatIfRow::verdict).one_of({"gains", "loses"}).cell("VERDICT"),
+          C("verdict", &WhatIfRow::verdict).one_of({"gains", "loses", "ends"}).cell("VERDICT"),
           C("startBefore", [](V row) { return if_known(row.start_before); }),
           C("startAfter", [](V row) { return if_known(row.start_after); }),
           C("finishBefore",
@@ -399,6 +399,8 @@ const Columns<WhatIfView>& columns<WhatIfView>() {
           C("gains", &WhatIfView::gains, "Tasks that would end earlier"),
           C("loses", &WhatIfView::loses, "Tasks that would end later"),
           C("same", &WhatIfView::same),
+          C("ends", &WhatIfView::ends,
+            "Jobs and pods without a plan that a drain ends: Slackline does not start them again"),
           C("hidden", &WhatIfView::hidden, "Of those that change, tasks that you may not view"),
           C("withDeadline", &WhatIfView::with_deadline),
           C("inTimeBefore", &WhatIfView::in_time_before,

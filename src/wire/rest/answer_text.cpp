@@ -195,10 +195,16 @@ std::string preface_of(const QuoteView& view) {
 }
 
 std::string preface_of(const WhatIfView& view) {
-  std::string text = format("{}: {} tasks gain, {} lose, {} stay", printable(view.question, 400),
-                            view.gains, view.loses, view.same);
+  std::string text = format("{}: {}, {} lose, {} stay", printable(view.question, 400),
+                            view.gains == 1 ? "1 task gains" : format("{} tasks gain", view.gains),
+                            view.loses, view.same);
   if (view.hidden > 0) text += format(" ({})", hidden_text(view.hidden));
   text += '\n';
+  if (view.ends > 0)
+    text += format(
+        "{} without a plan of Slackline: what controls them may start them anew, and no forecast "
+        "counts that\n",
+        view.ends == 1 ? "1 run ends" : format("{} runs end", view.ends));
   if (view.with_deadline > 0)
     text += format("of {} deadlines {:.1f} are met now, {:.1f} then\n", view.with_deadline,
                    view.in_time_before, view.in_time_after);

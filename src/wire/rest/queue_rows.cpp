@@ -342,6 +342,10 @@ const Columns<QueueView>& columns<QueueView>() {
               "leftAlone", [](View view) { return if_counted(view.left_alone); },
               "Jobs and pods without owner that ask for devices of a DeviceClass which no node "
               "lists; absent: none"),
+          C(
+              "forOthers", [](View view) { return if_counted(view.for_others); },
+              "Pods that ask for GPUs and wait for schedulers which do not ask Slackline: no "
+              "forecast knows when; absent: none"),
           C("leads", &QueueView::leads, "The replica that answers is the leader"),
           C("counts", &QueueView::counts,
             "How many of all its tasks are waiting, starting, running; and late, blocked, once "
@@ -367,6 +371,13 @@ std::string preface_of(const QueueView& view) {
     preface +=
         format("{} left to kube-scheduler: no node lists the devices that a DeviceClass serves\n",
                view.left_alone == 1 ? "1 task is" : format("{} tasks are", view.left_alone));
+  if (view.for_others > 0)
+    preface += format(
+        "{} for another scheduler, which does not ask Slackline (extender.schedulerNames): {}; no "
+        "forecast knows when\n",
+        view.for_others == 1 ? "1 pod with GPUs waits"
+                             : format("{} pods with GPUs wait", view.for_others),
+        join({view.other_schedulers.begin(), view.other_schedulers.end()}, ", "));
   if (!view.leads) preface += leader_text(view) + "\n";
   return preface;
 }

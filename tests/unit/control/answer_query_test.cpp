@@ -23,6 +23,7 @@ namespace {
 using test::a_cluster;
 using test::a_job;
 using test::a_node;
+using test::a_pod;
 using test::add_running;
 using ::testing::HasSubstr;
 
@@ -118,6 +119,24 @@ TEST_F(AnswerQueryTest, OthersAppearAsCountsAndTimesOnly) {
                                  [](const WhatIfRow& row) { return row.task == "team-a/mine"; });
   ASSERT_NE(mine, drained->rows.end());
   EXPECT_EQ(mine->state, "running");
+}
+
+TEST_F(AnswerQueryTest, ADrainNamesTheRunsThatEndWithIt) {
+  auto cluster = a_cluster();
+  cluster.with(a_node("n1")).with(a_node("n2")).with(a_job("team-b/theirs").of(2).gpus(1));
+  for (const char* pod : {"team-b/theirs-0", "team-b/theirs-1"})
+    cluster.with(a_pod(pod).of_job("theirs").gpus(1).on("n1"));
+  cluster.with(a_pod("team-a/notebook").gpus(1).on("n1"))
+      .with(a_pod("team-a/far").gpus(1).on("n2"));
+  const test::FakeSource source(cluster.build());
+  AnswerQuery answers = query(source);
+  const auto drained = answers.what_if({.drain = "n1"}, team_a());
+  ASSERT_TRUE(drained) << drained.error().message;
+  EXPECT_EQ(drained->ends, 2) << "a Job once, and the pod";
+  EXPECT_EQ(drained->hidden, 1);
+  ASSERT_EQ(drained->rows.size(), 1U);
+  EXPECT_EQ(drained->rows.front().task, "team-a/notebook");
+  EXPECT_EQ(drained->rows.front().verdict, "ends");
 }
 
 TEST_F(AnswerQueryTest, NewNodesHelpThoseWhomNoPresentOneCouldRun) {
@@ -337,7 +356,8 @@ TEST_F(AnswerQueryTest, AWhatIfQuestionThatIsWrongSaysHow) {
   EXPECT_THAT(asked({.drain = "n1,n9"}), HasSubstr("no node n9"));
   EXPECT_THAT(asked({.policy = "nonsense"}), HasSubstr("nonsense"));
   EXPECT_THAT(asked({.policy = "savable,shrink=on"}), HasSubstr("only `slackline simulate` takes"));
-  for (const char* text : {"4", "4xA100", "0xA100x8", "4xA100x0", "xx", "1xx1", "9999xA100x8"})
+  for (const char* text : {"4", "4xA100", "0xA100x8", "4xA100x0", "xx", "1xx1", "9999xA100x8",
+                           "1xA100x8,1xH100x4", "1xmy typex8"})
     EXPECT_THAT(asked({.add = text}), HasSubstr("expected NODESxTYPExGPUS")) << text;
   EXPECT_EQ(asked({.drain = "n1"}), "answered");
   EXPECT_EQ(asked({.policy = "fifo"}), "answered");

@@ -105,8 +105,26 @@ TEST_F(RunningRowsTest, OneOnACordonedNodeEndsAsPlanned) {
   EXPECT_EQ(run.finish_s, start_s() + kLength_s);
   EXPECT_EQ(run.reason, "");
   const auto limited = a_run().limited(900);
-  EXPECT_EQ(row(test::ClusterBuilder(cordoned).with(limited).build(), "runs").finish_s,
-            start_s() + 900);
+  const QueueRow ends = row(test::ClusterBuilder(cordoned).with(limited).build(), "runs");
+  EXPECT_EQ(ends.finish_s, start_s() + 900);
+  ASSERT_TRUE(ends.progress);
+  EXPECT_NEAR(*ends.progress, kRan_s / kLength_s, 1e-9) << "of its work, not of its limit";
+}
+
+TEST_F(RunningRowsTest, WhatItsTimeLimitWillEndIsNotNearlyDone) {
+  const ClusterSnapshot snapshot = a_cluster()
+                                       .with(a_node("n1"))
+                                       .with(a_run().limited(static_cast<int>(kRan_s) + 60))
+                                       .with(its_pod())
+                                       .build();
+  const QueueRow run = row(snapshot, "runs");
+  ASSERT_TRUE(run.finish_s && run.progress);
+  EXPECT_NEAR(*run.finish_s, start_s() + kRan_s + 60, 1);
+  EXPECT_NEAR(*run.progress, kRan_s / kLength_s, 1e-9);
+  const ExplainView told = why(snapshot, "runs");
+  ASSERT_EQ(told.hints.size(), 1U);
+  EXPECT_NE(told.hints.front().find("spec.activeDeadlineSeconds: the Job is ended after"),
+            std::string::npos);
 }
 
 // The other node of the gang is still there: its GPUs come free when the gang ends.

@@ -309,6 +309,84 @@ TEST_F(AnswersTest, EveryKindOfChangeThatHelpsIsFound) {
               found.helpful[i].outlook.chance.value_or(0));
 }
 
+TEST_F(AnswersTest, WhatAQuotaKeepsStartsOnceRunsOfItsNamespaceEnd) {
+  auto cluster = a_cluster();
+  cluster.with(a_node("n1").of("A100", 8)).with(a_node("n2").of("A100", 8));
+  cluster.with(a_quota("gpus").limit(kGpu, 8));
+  add_running(cluster, stated("runs", 60), "runs", 6, "n1", "A100", kAsked_s - 600);
+  cluster.with(stated("first", 60).gpus(4).created(kAsked_s - 90).waiting())
+      .with(stated("second", 60).gpus(8).created(kAsked_s - 60).waiting())
+      .with(stated("huge", 60).gpus(16).created(kAsked_s - 30).waiting());
+  const auto first = about("first", cluster);
+  const Forecast* starts = first->question.forecast(first->question.task);
+  ASSERT_NE(starts, nullptr);
+  EXPECT_NEAR(starts->start_s.p50(), kAsked_s + 3000, 10) << "GPUs are free, and no quota";
+  const auto blockers = explain(first->question, reason::kQuotaExceeded);
+  ASSERT_EQ(reasons(blockers), std::vector<std::string>{"QuotaExceeded"});
+  ASSERT_EQ(blockers.front().relief.size(), 1U);
+  EXPECT_EQ(blockers.front().relief.front().task.name, "runs");
+  EXPECT_EQ(blockers.front().relief.front().gpus, 6);
+  EXPECT_NEAR(*blockers.front().p50_s, kAsked_s + 3000, 10);
+  const auto second = about("second", cluster);
+  const Forecast* later = second->question.forecast(second->question.task);
+  ASSERT_NE(later, nullptr);
+  EXPECT_GE(later->start_s.p50(), starts->finish_s.p50()) << "who was there first has it first";
+  const auto huge = about("huge", cluster);
+  EXPECT_EQ(huge->question.forecast(huge->question.task), nullptr);
+  EXPECT_EQ(explain(huge->question, reason::kQuotaExceeded).front().detail,
+            "the quota allows 8 in all: it never starts as it is");
+}
+
+// Each of them is within the quota, but not both.
+TEST_F(AnswersTest, TwoThatAQuotaAdmitsOneByOneAreNotForetoldTogether) {
+  auto cluster = a_cluster();
+  cluster.with(a_node("n1").of("A100", 8)).with(a_quota("gpus").limit(kGpu, 6));
+  cluster.with(stated("one", 60).gpus(4).created(kAsked_s - 90).waiting())
+      .with(stated("two", 60).gpus(4).created(kAsked_s - 60).waiting())
+      .with(stated("team-b/three", 60).gpus(4).created(kAsked_s - 30).waiting());
+  std::map<std::string, double> starts;
+  for (const char* name : {"one", "two", "three"}) {
+    const auto asked = about(name, cluster);
+    starts[name] = asked->question.forecast(asked->question.task)->start_s.p50();
+  }
+  EXPECT_EQ(starts["one"], kAsked_s);
+  EXPECT_EQ(starts["three"], kAsked_s) << "the quota is another namespace's";
+  EXPECT_NEAR(starts["two"], kAsked_s + 3600, 60);
+}
+
+// Pods that are there hold the quota, and give it back when they have ended.
+TEST_F(AnswersTest, PodsOfOthersGiveTheirQuotaBack) {
+  auto cluster = a_cluster();
+  cluster.with(a_node("n1").of("A100", 8)).with(a_quota("gpus").limit(kGpu, 6));
+  Pod theirs = a_pod("theirs").gpus(4).on("n1").started(kAsked_s - 600).build();
+  auto stated_hour = std::make_shared<TaskIntent>();
+  stated_hour->expected_duration_s = 3600;
+  theirs.intent = stated_hour;
+  cluster.add(theirs).with(stated("waits", 60).gpus(4).waiting());
+  const auto asked = about("waits", cluster);
+  EXPECT_EQ(asked->queue.task(asked->question.task).hindrance->reason, reason::kQuotaExceeded);
+  EXPECT_NEAR(asked->question.forecast(asked->question.task)->start_s.p50(), kAsked_s + 3000, 60);
+}
+
+// Whoever holds it back, or what it depends on, comes before a quota.
+TEST_F(AnswersTest, AQuotaIsNoReasonForWhatSomethingElseKeeps) {
+  auto cluster = a_cluster();
+  cluster.with(a_node("n1")).with(a_quota("gpus").limit(kGpu, 4));
+  add_running(cluster, stated("runs", 60), "runs", 2, "n1", "", kAsked_s - 600);
+  auto held = stated("held", 60).gpus(4).suspended();
+  auto after = stated("after", 60).gpus(4).waiting();
+  after.intent().depends_on = {"prep"};
+  cluster.with(held.managed()).with(after).with(stated("prep", 10).gpus(2).waiting());
+  const auto asked = about("held", cluster);
+  EXPECT_EQ(asked->queue.task(asked->question.task).hindrance->reason, reason::kHeldByUser);
+  EXPECT_EQ(asked->question.forecast(asked->question.task), nullptr);
+  const auto follows = about("after", cluster);
+  const Forecast* starts = follows->question.forecast(follows->question.task);
+  ASSERT_NE(starts, nullptr);
+  EXPECT_NEAR(starts->start_s.p50(), kAsked_s + 3000, 10)
+      << "what it depends on is done long before the quota has room";
+}
+
 TEST_F(AnswersTest, AQuotaToAskForIsWhatIsLacking) {
   auto cluster = a_cluster();
   cluster.with(a_node("n1")).with(a_quota("gpus").limit(kGpu, 3));
@@ -321,6 +399,36 @@ TEST_F(AnswersTest, AQuotaToAskForIsWhatIsLacking) {
   EXPECT_EQ(quota->outlook.start_s.p50(), kAsked_s);
   const Change* fewer = find(found, ChangeKind::kFewerGpus);
   ASSERT_NE(fewer, nullptr) << "two GPUs are within the quota";
+}
+
+TEST_F(AnswersTest, OfAQuotaThatIsExceededMoreIsShortThanIsAskedFor) {
+  auto cluster = a_cluster();
+  cluster.with(a_node("n1").of("A100", 8)).with(a_quota("gpus").limit(kGpu, 2));
+  add_running(cluster, stated("runs", 60), "runs", 4, "n1", "A100", kAsked_s - 600);
+  cluster.with(stated("waits", 60).gpus(1).waiting());
+  const auto asked = about("waits", cluster);
+  const auto blockers = explain(asked->question, reason::kQuotaExceeded);
+  ASSERT_EQ(reasons(blockers), std::vector<std::string>{"QuotaExceeded"});
+  EXPECT_EQ(blockers.front().have, -2);
+  EXPECT_EQ(blockers.front().lacking(), 3);
+  const Changes found = changes(*asked);
+  const Change* quota = find(found, ChangeKind::kQuota);
+  ASSERT_NE(quota, nullptr);
+  EXPECT_EQ(quota->what, "3 more nvidia.com/gpu in the ResourceQuota gpus");
+}
+
+TEST_F(AnswersTest, WhoHoldsAQuotaForGoodIsNoRelief) {
+  auto cluster = a_cluster();
+  cluster.with(a_node("n1").of("A100", 8)).with(a_quota("gpus").limit(kGpu, 4).limit("cpu", 8000));
+  cluster.with(a_pod("serves").gpus(4).owned_by("ReplicaSet", "web").on("n1").started(kAsked_s));
+  cluster.with(stated("waits", 60).gpus(4).cpus(9).waiting());
+  const auto asked = about("waits", cluster);
+  const auto blockers = explain(asked->question, reason::kQuotaExceeded);
+  ASSERT_GE(blockers.size(), 2U);
+  EXPECT_EQ(blockers[0].what, "nvidia.com/gpu in the ResourceQuota gpus");
+  EXPECT_TRUE(blockers[0].relief.empty());
+  EXPECT_NE(blockers[0].detail.find("does not end by itself"), std::string::npos);
+  EXPECT_EQ(blockers[1].what.find("cpu in the ResourceQuota gpus: needs 9, has "), 0U);
 }
 
 TEST_F(AnswersTest, AQuotaToAskForIsToldInItsUnits) {
@@ -484,6 +592,31 @@ TEST_F(QuoteTest, ThePlacementThatIsWrittenHasOneRow) {
   ASSERT_TRUE(written.shape && written.forecast);
   EXPECT_EQ(on(found, "K80", *written.shape), nullptr);
   EXPECT_EQ(found.best, 0U);
+}
+
+TEST_F(AnswersTest, OthersHaveTheGpusOfWhatItsTimeLimitEnds) {
+  auto cluster = a_cluster();
+  auto first = stated("limited", 60).gpus(4).limited(600).waiting();
+  first.intent().deadline_s = kAsked_s + 4200;
+  cluster.with(a_node("n1").of("K80", 4)).with(first).with(stated("next", 20).gpus(4).waiting());
+  const auto next = about("next", cluster);
+  EXPECT_NEAR(next->question.forecast(next->question.task)->start_s.p90(), kAsked_s + 600, 10);
+  const auto limited = about("limited", cluster);
+  EXPECT_GT(limited->question.forecast(limited->question.task)->finish_s.p50(), kAsked_s + 3000)
+      << "when it would be done";
+}
+
+// Of a free shape, the part that the quota admits: it is not kept by the quota.
+TEST_F(QuoteTest, AQuotaThatAdmitsSomePlacementKeepsNobody) {
+  auto cluster = a_cluster();
+  cluster.with(a_node("n1").of("A100", 8)).with(a_quota("pods").limit("pods", 1));
+  auto free = a_job("free").of(2).gang().gpus(4).trains("bert", 1024, 4000).waiting();
+  free.intent().any_placement = true;
+  Job made = free.build();
+  made.gpu_container = "train";
+  const auto asked = about("free", cluster.add(made));
+  ASSERT_FALSE(asked->queue.task(asked->question.task).hindrance) << "one pod will do";
+  EXPECT_TRUE(lacking_quota(asked->question).empty());
 }
 
 TEST_F(QuoteTest, WhatItsTimeLimitEndsBeforeItIsDoneHasNoFinish) {

@@ -69,6 +69,18 @@ TEST(NotInQueue, ANamespaceWithoutTheLabelIsNamedWithTheRemedy) {
   EXPECT_THAT(why(cluster, "plain"), HasSubstr("was not seen by Slackline's webhook"));
 }
 
+TEST(NotInQueue, WhatWasReleasedForAnAutoscalerSaysSo) {
+  ClusterSnapshot cluster = a_cluster()
+                                .with(a_node("n1"))
+                                .with(a_job("grows").gpus(1))
+                                .with(a_pod("grows-0").of_job("grows").gpus(1).managed())
+                                .with(a_pod("alone").gpus(1).managed())
+                                .build();
+  cluster.taken_on_trust = true;
+  for (const char* name : {"grows", "alone"})
+    EXPECT_THAT(why(cluster, name), HasSubstr("for a cluster autoscaler (scaleUp)")) << name;
+}
+
 // kube-scheduler has bound one of its pods.
 TEST(NotInQueue, AGangThatHasBegunDoesNotStartPodByPod) {
   const ClusterSnapshot cluster = a_cluster()

@@ -54,6 +54,28 @@ TEST(StockQueueTest, WhatOnlyDevicesCouldServeDoesNotWaitForSlackline) {
             std::string::npos);
 }
 
+TEST(StockQueueTest, WhatNamesASchedulerThatAsksNobodyHereIsLeftToIt) {
+  Job kai = a_job("kai").gpus(2).build();
+  kai.scheduler_name = "kai-scheduler";
+  Pod one = a_pod("one").gpus(1).build();
+  one.scheduler_name = "kai-scheduler";
+  Pod ours = a_pod("ours").gpus(1).build();
+  ours.scheduler_name = "gpu-scheduler";
+  Pod stocks = a_pod("stocks").gpus(1).build();
+  stocks.scheduler_name = "default-scheduler";
+  ClusterSnapshot stock =
+      a_cluster().with(a_node("n1")).add(kai).add(one).add(ours).add(stocks).build();
+  EXPECT_EQ(waiting(with_stock_queue(stock, StockScope::kAll)).size(), 4u) << "any may ask";
+  stock.schedulers = {"gpu-scheduler"};
+  EXPECT_EQ(waiting(with_stock_queue(stock, StockScope::kAll)),
+            (std::vector<std::string>{"Pod ours 1", "Pod stocks 1"}));
+  for (const char* name : {"kai", "one"})
+    EXPECT_NE(why_not_in_queue(stock, {"default", name})
+                  .find("asks for the scheduler kai-scheduler, which does not ask Slackline"),
+              std::string::npos)
+        << name;
+}
+
 TEST(StockQueueTest, AJobThatStartsAsAWholeWaitsAsOneTaskAndItsPodsAreNotThere) {
   const ClusterSnapshot stock = a_cluster()
                                     .with(a_node("n1"))

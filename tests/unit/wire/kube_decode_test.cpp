@@ -375,10 +375,17 @@ TEST(KubeDecode, AJobCarriesItsOwnAndItsTemplatesIntent) {
 }
 
 TEST(KubeDecode, AJobIsFinishedByItsConditions) {
-  for (const char* type : {"Complete", "Failed", "FailureTarget"})
+  for (const char* type : {"Complete", "Failed", "FailureTarget", "SuccessCriteriaMet"})
     EXPECT_TRUE(decoded<Job>(KubeKind::kJob, R"({"metadata":{"name":"j"},"status":{"conditions":[
         {"type":")" + std::string(type) + R"(","status":"True"}]}})")
                     .finished);
+}
+
+TEST(KubeDecode, AJobThatWillBeCompleteHasSucceeded) {
+  const Job job = decoded<Job>(KubeKind::kJob, R"({"metadata":{"name":"j"},"status":{"conditions":[
+      {"type":"SuccessCriteriaMet","status":"True","lastTransitionTime":"1970-01-01T00:01:40Z"}]}})");
+  EXPECT_EQ(job.completed_s, 100.0) << "it has no completionTime before its last pod has ended";
+  EXPECT_EQ(job.ended_s, 100.0);
 }
 
 TEST(KubeDecode, NothingTakesThePlaceOfAnIndexThatFailedForGood) {

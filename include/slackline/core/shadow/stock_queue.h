@@ -4,7 +4,7 @@
 //
 // It considers objects of managed namespaces, those with a key of Slackline (an annotation, the
 // queue label) or with its label, and by StockScope::kAll all others. Nobody else may hold them: no
-// plan, no foreign gate, no Kueue.
+// plan, no foreign gate, no Kueue, no scheduler that does not ask Slackline.
 //   a Job that starts as a whole (a gang, or one pod), none of whose pods is bound, and that has no
 //     controller but a CronJob: it counts as suspended by Slackline, without pods
 //   such a Job that somebody has suspended: it counts as managed, so that it is held by its user

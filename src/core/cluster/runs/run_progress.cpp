@@ -12,6 +12,11 @@ bool is_amount_of_work(double work_s) {
   return work_s > 0 && std::isfinite(work_s);
 }
 
+// Of a run that ends at `ends_s`: its time limit may end it before it is done.
+double work_done_s(const QueueTask& task, double ends_s, double done_s) {
+  return limit_end_s(task) ? std::max(ends_s, done_s) : ends_s;
+}
+
 }  // namespace
 
 void believe_progress(const ProgressNote& note, double predicted_work_s, Run& run) {
@@ -61,14 +66,19 @@ std::optional<double> done_share(const Queue& queue, TaskIndex index, double now
   if (told != nullptr && (!runs || told->at_s >= progress.run.started_s)) return told->done();
   if (!runs) {
     const auto end_s = task.bound.empty() ? std::nullopt : end_as_planned(task, now_s);
-    if (end_s && *task.plan->predicted_s > 0)
-      return std::clamp(1 - (*end_s - now_s) / *task.plan->predicted_s, 0.0, 1.0);
+    if (end_s && *task.plan->predicted_s > 0) {
+      const double work_s = *task.plan->predicted_s;
+      const double done_s = work_done_s(task, *end_s, started_s(task).value_or(now_s) + work_s);
+      return std::clamp(1 - (done_s - now_s) / work_s, 0.0, 1.0);
+    }
     return done_before(progress);
   }
   const Choice& choice = queue.state().running_choice(index);
   if (!task.length_known_in(choice) || task.length == LengthSource::kAtMost) return std::nullopt;
-  const double left_s = queue.state().predicted_end_s(index, now_s) - now_s;
-  return std::clamp(1 - left_s / choice.work_s, 0.0, 1.0);
+  const Run& run = progress.run;
+  const double done_s = work_done_s(task, queue.state().predicted_end_s(index, now_s),
+                                    run.started_s + run.overhead_s + run.left * choice.work_s);
+  return std::clamp(1 - (done_s - now_s) / choice.work_s, 0.0, 1.0);
 }
 
 }  // namespace slackline::core
