@@ -22,7 +22,7 @@ constexpr std::size_t kShortest = 20;  // no cell is cut shorter
 
 std::string_view colour_of(const std::string& cell) {
   if (cell == "LATE" || cell.starts_with("LATE ")) return "1;31";
-  if (cell == "BLOCKED") return "1;33";
+  if (cell == "BLOCKED" || cell == "CUT SHORT") return "1;33";
   if (cell == "met") return "32";
   return cell == "missed" ? "31" : std::string_view();
 }

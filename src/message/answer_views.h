@@ -50,6 +50,7 @@ struct EtaView {
   CoverageView start_held;       // of earlier forecasts
   CoverageView finish_held;
   bool blocked = false;
+  bool cut_short = false;  // as QueueRow::cut_short
 
   // "starts", "waits", "misses", "unknown": what exit codes tell.
   std::string standing;

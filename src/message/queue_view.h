@@ -71,6 +71,7 @@ struct QueueRow {
   // Share of the futures in which it meets its deadline; unset: no deadline, or no finish
   // predicted.
   std::optional<double> chance{};
+  bool cut_short = false;  // its time limit ends it before its work is done
   // Where its predicted run time comes from: "model", "expected-duration" (-"for-all-types": they
   // are taken as equal), "history", of its family, or "similar", of another; empty: not known.
   std::string length_source{};

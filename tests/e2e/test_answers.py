@@ -184,6 +184,18 @@ class AnswersTest(ActiveCase):
         self.assertEqual(ask("nonsense")[0], 2)
         self.assertEqual(ask("eta", "waits", server="http://127.0.0.1:1")[0], 3)
 
+    def test_what_its_time_limit_will_end_is_cut_short(self):
+        job = waiting_job("limited", gpus=1, annotations=HOUR)
+        job["spec"]["activeDeadlineSeconds"] = 600
+        self.cluster.apply([job])
+        self.cluster.wait(lambda: self.bound("limited") == 1, 30, "it to run")
+        self.wait_standing("limited", 1)
+        self.assertIn("cut short", self.ask("eta", "limited")[1])
+        self.assertIn("its run takes 1h00m: it fails", self.ask("why", "limited")[1])
+        code, text = self.ask("queue", "limited")
+        self.assertEqual(code, 1, text)
+        self.assertIn("CUT SHORT", text)
+
     def test_what_if_and_calendar(self):
         self.fill()
         self.cluster.apply([waiting_job("waits", gpus=4, annotations=HOUR)])

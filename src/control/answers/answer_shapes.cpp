@@ -18,7 +18,8 @@ std::optional<double> within_reach(const std::optional<double>& time_s) {
 
 // What an exit code tells.
 std::string standing_of(const EtaView& eta, const QueueRow& row, double now_s) {
-  if (row.blocked || row.predicted_late() || row.slack_s.value_or(0) < 0) return "misses";
+  if (row.blocked || row.cut_short || row.predicted_late() || row.slack_s.value_or(0) < 0)
+    return "misses";
   const bool waits = row.state == TaskState::kWaiting;
   const bool unknown = (waits && !eta.start.p50_s) || (eta.deadline_s && !eta.finish.p50_s);
   if (unknown) return waits && !row.reason.empty() && row.forecast.empty() ? "waits" : "unknown";
@@ -87,6 +88,7 @@ EtaView eta_of(const QueueRow& row, double now_s) {
   eta.forecast = row.forecast;
   eta.length_source = row.length_source;
   eta.blocked = row.blocked;
+  eta.cut_short = row.cut_short;
   eta.chance = row.chance;
   eta.standing = standing_of(eta, row, now_s);
   return eta;

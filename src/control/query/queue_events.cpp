@@ -58,7 +58,9 @@ std::string gpus_text(const QueueRow& row) {
 std::string queued_text(const QueueRow& row, double now_s) {
   std::string text;
   if (row.start_s) text += format("starts {}, ", span_text(*row.start_s, row.start_p90_s, now_s));
-  if (row.finish_s) text += format("done {}, ", span_text(*row.finish_s, row.finish_p90_s, now_s));
+  if (row.finish_s)
+    text += format("{} {}, ", row.cut_short ? "cut short by its time limit" : "done",
+                   span_text(*row.finish_s, row.finish_p90_s, now_s));
   if (!row.forecast.empty()) text += format("not predicted: {}, ", row.forecast);
   if (row.deadline_s) text += format("due {}, ", clock_text(*row.deadline_s, now_s));
   if (row.chance) text += format("in time {:.0f} %, ", 100 * *row.chance);
@@ -73,6 +75,9 @@ std::string risk_text(const QueueRow& row) {
     return format("predicted to end after {}, more than {} after its deadline {}",
                   format_rfc3339(*row.finish_after_s), format_duration(-*row.margin_below_s()),
                   format_rfc3339(*row.deadline_s));
+  if (*row.finish_s <= *row.deadline_s)
+    return format("predicted to be ended {} by its time limit, before its work is done",
+                  format_rfc3339(*row.finish_s));
   return format("predicted to end {}, {} after its deadline {}", format_rfc3339(*row.finish_s),
                 format_duration(*row.finish_s - *row.deadline_s), format_rfc3339(*row.deadline_s));
 }

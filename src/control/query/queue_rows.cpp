@@ -123,7 +123,7 @@ class RowMaker {
     forecast(index, refused_s, row);
     // What was released to wait for others starts when they have ended.
     if (row.state == TaskState::kStarting && row.room_by_s) postpone(row, *row.room_by_s);
-    const bool unfinished = row.chance == 0 && !(row.finish_s > row.deadline_s);
+    const bool unfinished = row.cut_short && !(row.finish_s > row.deadline_s);
     if (row.deadline_s && row.finish_s && !unfinished)
       row.margin_s = *row.deadline_s - *row.finish_s;
     if (task.plan) row.slack_s = row.margin_s;
@@ -280,6 +280,8 @@ class RowMaker {
       if (phase == core::TaskPhase::kFuture && row.state == TaskState::kRunning) {
         row.start_s = row.start_p90_s = core::started_s(task);
         row.finish_s = row.finish_p90_s = core::end_as_planned(task, sight_.now_s);
+        if (const auto limit_s = core::limit_end_s(task); limit_s && row.start_s && task.plan)
+          row.cut_short = *row.start_s + task.plan->predicted_s.value_or(0) > *limit_s;
       }
       return;
     }
@@ -302,12 +304,12 @@ class RowMaker {
     }
     const double lasts_s =
         runs ? queue_.state().running_choice(index).lat_s : queue_.state().fastest_lat_s(index);
-    const bool fails = core::ends_unfinished(task, lasts_s);
-    if (row.finish_s && forecast->chance) row.chance = fails ? 0 : forecast->chance;
+    row.cut_short = core::ends_unfinished(task, lasts_s);
+    if (row.finish_s && forecast->chance) row.chance = row.cut_short ? 0 : forecast->chance;
     if (task.plan) return;
     postpone(row, std::max(sight_.now_s, row.retry_s.value_or(sight_.now_s)));
-    lasts_at_least(row, fails ? static_cast<double>(*task.request.limit_s) : lasts_s);
-    if (fails) lasts_at_most(row, static_cast<double>(*task.request.limit_s));
+    lasts_at_least(row, row.cut_short ? static_cast<double>(*task.request.limit_s) : lasts_s);
+    if (row.cut_short) lasts_at_most(row, static_cast<double>(*task.request.limit_s));
   }
 
   // What waits does not start before.

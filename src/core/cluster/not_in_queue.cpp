@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "queue_tasks.h"
 #include "slackline/base/text.h"
 
 namespace slackline::core {
@@ -79,15 +80,9 @@ std::string pod_by_pod(const ClusterSnapshot& snapshot, const Job& job) {
                 printable((*first)->key.name, 64));
 }
 
-// Without gate and plan: kube-scheduler places it, or a cluster autoscaler makes it a node.
-bool was_let_go(const Pod& pod) {
-  return pod.managed && !pod.bound() && !pod.gated && !pod.plan && !pod.deleting;
-}
-
 constexpr std::string_view kLetGo =
-    "waits for kube-scheduler, without a plan: it was released by `slackline release`, or, where "
-    "no "
-    "node that is there could run it, for a cluster autoscaler (scaleUp)";
+    "waits for kube-scheduler, without a plan: `slackline release` let it go, or, where no node "
+    "that is there could run it, scaleUp did, for a cluster autoscaler";
 
 // Empty: none of its pods waits so.
 std::string_view let_go(const ClusterSnapshot& snapshot, const Job& job) {
@@ -134,7 +129,9 @@ std::string why(const ClusterSnapshot& snapshot, const Job& job) {
   if (!job.managed)
     return "was not seen by Slackline's webhook, and does not wait its turn "
            "(docs/reasons/NotReviewed.md)";
-  return "has no pod yet that could wait";
+  return job.suspended ? "is suspended, and its controller has not noted that yet (the condition "
+                         "Suspended)"
+                       : "has no pod yet that could wait";
 }
 
 std::string why(const ClusterSnapshot& snapshot, const Pod& pod) {

@@ -23,6 +23,10 @@
 namespace slackline::core {
 namespace {
 
+bool may_wait(const Pod& pod) {
+  return pod.managed && !pod.in_pod_group && !pod.deleting && pod.problems.empty() && !pod.plan;
+}
+
 // A Job that was opened for its first pod keeps its turn as long, until its controller makes pods.
 constexpr double kOpensWithin_s = 10;
 
@@ -96,14 +100,6 @@ class TaskFinder {
  private:
   static bool waits_at_our_gate(const Pod& pod) {
     return pod.our_gate && !pod.foreign_gate && may_wait(pod);
-  }
-
-  static bool was_let_go(const Pod& pod) {
-    return !pod.gated && pod.nominated_node.empty() && may_wait(pod);
-  }
-
-  static bool may_wait(const Pod& pod) {
-    return pod.managed && !pod.in_pod_group && !pod.deleting && pod.problems.empty() && !pod.plan;
   }
 
   // Without a plan: it was released, has lost it, or was there before Slackline.
@@ -545,6 +541,10 @@ class TaskFinder {
 };
 
 }  // namespace
+
+bool was_let_go(const Pod& pod) {
+  return !pod.gated && pod.nominated_node.empty() && may_wait(pod);
+}
 
 QueueTask running_unplanned(const ClusterSnapshot& snapshot, QueueTask&& task) {
   std::vector<NodeName> nodes;

@@ -17,9 +17,13 @@ struct FoundTasks {
   std::vector<QueueTask> waiting;
   std::vector<QueueTask> running;
   std::vector<JobPtr> to_open;
-  std::vector<QueueTask> let_go;  // single pods without gate, plan and nomination
+  std::vector<QueueTask> let_go;  // single pods that were
   std::vector<PodPtr> to_let_go;  // launchers whose gang is let go, or is none
 };
+
+// Without gate, plan and nomination: kube-scheduler places the pod, where a cluster autoscaler may
+// make it a node.
+bool was_let_go(const Pod& pod);
 
 // A task that kube-scheduler runs, or will, without a plan: one without an id says where.
 QueueTask running_unplanned(const ClusterSnapshot& snapshot, QueueTask&& task);

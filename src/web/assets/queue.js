@@ -23,6 +23,7 @@ export function standing(row) {
 export function marks(row) {
   return [row.blocked ? mark('bad', 'Blocked', 'As things stand it never starts') : null,
     row.late ? mark('bad', 'Late', 'In at least half of the futures it ends after its deadline') : null,
+    row.cutShort ? mark('bad', 'Cut short', 'Its time limit ends it unfinished') : null,
     row.preemptions ? mark('calm', `Stopped ${row.preemptions}×`, 'So often it was stopped for another task') : null,
     row.move ? mark('calm', 'Move', 'It would gain if running tasks went on elsewhere') : null];
 }
@@ -72,7 +73,7 @@ function draw({ list }, state) {
     list.forecastTime ? h('p', { class: 'muted foot' }, 'Forecasts of ', moment(list.forecastTime), '. Starts and ends: half of the simulated futures – nine in ten.',
       list.unknownRuns ? ` ${list.unknownRuns} running pods do not say how long they take: their ends are guesses.` : '',
       list.leftAlone ? ` ${plural(Number(list.leftAlone), 'task')} left to kube-scheduler: no node lists the devices that a DeviceClass serves.` : '',
-      list.forOthers ? ` ${plural(Number(list.forOthers), 'pod')} with GPUs wait for schedulers that do not ask Slackline: no forecast knows when.` : '') : null);
+      list.forOthers ? ` ${plural(Number(list.forOthers), 'pod')} wait for schedulers that do not ask Slackline.` : '') : null);
   return parts.filter(Boolean);
 }
 

@@ -108,8 +108,8 @@ const Columns<EtaView>& columns<EtaView>() {
           C("kind", &EtaView::kind),
           C("state", &EtaView::state).one_of(task_state_names()),
           C("standing", &EtaView::standing,
-            "starts: now or already; waits: until later; misses: its deadline, or it never starts; "
-            "unknown: too little data")
+            "starts: now or already; waits: until later; misses: its deadline, or its time limit "
+            "ends it unfinished, or it never starts; unknown: too little data")
               .one_of({"starts", "waits", "misses", "unknown"}),
           C(
               "reason", [](V view) { return if_any(view.reason); },
@@ -117,6 +117,11 @@ const Columns<EtaView>& columns<EtaView>() {
           C("deadline", [](V view) { return time_of(view.deadline_s); }),
           C("start", [](V view) { return if_known(view.start); }),
           C("finish", [](V view) { return if_known(view.finish); }),
+          C(
+              "cutShort",
+              [](V view) { return view.cut_short ? std::optional(true) : std::nullopt; },
+              "Its time limit (activeDeadlineSeconds) ends it before its work is done; absent: it "
+              "does not"),
           C("chance", &EtaView::chance, kChanceAbout),
           C(
               "forecast", [](V view) { return if_any(view.forecast); },

@@ -5,6 +5,7 @@
 
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
+#include "slackline/model/reason.h"
 #include "slackline/model/task.h"
 #include "wire/rest/rows.h"
 
@@ -145,6 +146,8 @@ std::string text_of(const EtaView& eta) {
     text += line("finishes", span_text(eta.finish, now_s)) + held_text(eta.finish_held, "finishes");
   else if (!eta.start.empty())
     text += line("finishes", "unknown: " + eta.forecast);
+  if (eta.cut_short)
+    text += line("cut short", "its time limit (activeDeadlineSeconds) ends it unfinished");
   if (!eta.length_source.empty()) text += line("run time", "by " + length_text(eta.length_source));
   if (eta.deadline_s)
     text += line("deadline", time_text(*eta.deadline_s, now_s) + chance_text(eta.chance));
@@ -186,7 +189,8 @@ std::string preface_of(const QuoteView& view) {
   text += '\n';
   if (!view.refusal.empty())
     text += format("it would be refused: {}\n", printable(view.refusal, kMostRefusal));
-  if (!view.reason.empty()) text += format("it would not be planned now: {}\n", view.reason);
+  if (const ReasonFact* fact = find_reason(view.reason))
+    text += format("it would not be planned now: {}: {}\n", fact->code, fact->meaning);
   if (!view.note.empty()) text += printable(view.note, kMostName) + "\n";
   for (const auto* lines : {&view.problems, &view.advice})
     for (const std::string& each : *lines)

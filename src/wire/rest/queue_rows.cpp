@@ -94,6 +94,7 @@ std::string done_of(Row row) {
 // Marks what a reader must not overlook.
 std::string note_of(Row row) {
   if (row.blocked) return "BLOCKED";
+  if (row.cut_short) return "CUT SHORT";
   return row.predicted_late() ? "LATE" : "";
 }
 
@@ -199,6 +200,10 @@ QueueColumns due() {
           "The margin is less than this: it ends after the last moment that is forecast"),
       C("late", late, "In at least half of the futures it ends after its deadline"),
       C("blocked", &QueueRow::blocked, "As things stand it never starts"),
+      C(
+          "cutShort", [](Row row) { return row.cut_short ? std::optional(true) : std::nullopt; },
+          "Its time limit (activeDeadlineSeconds) ends it before its work is done; absent: it does "
+          "not"),
       C::only_cell("NOTE", note_of),
   };
 }

@@ -9,7 +9,8 @@ namespace slackline::wire {
 namespace {
 
 Standing standing_of_row(JsonView row) {
-  if (row["blocked"].is_true() || row["late"].is_true()) return Standing::kTooLate;
+  for (const char* fails : {"blocked", "late", "cutShort"})
+    if (row[fails].is_true()) return Standing::kTooLate;
   if (row["slackSeconds"].number().value_or(0) < 0) return Standing::kTooLate;
   if (row["deadline"].present() && !row["predictedFinish"].present()) return Standing::kUnknown;
   const bool waits = row["state"].text() == to_string(TaskState::kWaiting);

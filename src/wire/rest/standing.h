@@ -13,7 +13,7 @@ namespace slackline::wire {
 enum class Standing {
   kInTime,   // by the forecast it starts, and meets its deadline if it has one
   kUnknown,  // there is no forecast, or too little data for one
-  kTooLate,  // it is blocked, fits nowhere, or misses its deadline
+  kTooLate,  // it is blocked, cut short by its time limit, fits nowhere, or misses its deadline
 };
 
 // Of GET /v1/queue?name=...: of several tasks the worst. A task whose last moment to start has

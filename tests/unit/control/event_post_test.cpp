@@ -141,6 +141,23 @@ TEST(QueueEvents, TellsOncePerComingAndOncePerRisk) {
   EXPECT_EQ(told.back(), "Queued") << "it has come back into the queue";
 }
 
+TEST(QueueEvents, WhatATimeLimitEndsIsNotCalledDone) {
+  QueueEvents events;
+  std::vector<std::string> told;
+  QueueRow row = a_row("a", 1, 900);
+  row.chance = 0;
+  row.cut_short = true;
+  events.post({row}, 0, {}, [&](const TaskEvent& event) {
+    told.push_back(event.message);
+    return true;
+  });
+  ASSERT_EQ(told.size(), 2U);
+  EXPECT_NE(told[0].find("cut short by its time limit 00:15"), std::string::npos) << told[0];
+  EXPECT_EQ(
+      told[1],
+      "predicted to be ended 1970-01-01T00:15:00Z by its time limit, before its work is done");
+}
+
 TEST(QueueEvents, TellsAgainWhereTheStartHasMoved) {
   QueueEvents events;
   std::vector<std::string> told;

@@ -107,6 +107,7 @@ TEST_F(RunningRowsTest, OneOnACordonedNodeEndsAsPlanned) {
   const auto limited = a_run().limited(900);
   const QueueRow ends = row(test::ClusterBuilder(cordoned).with(limited).build(), "runs");
   EXPECT_EQ(ends.finish_s, start_s() + 900);
+  EXPECT_TRUE(ends.cut_short);
   ASSERT_TRUE(ends.progress);
   EXPECT_NEAR(*ends.progress, kRan_s / kLength_s, 1e-9) << "of its work, not of its limit";
 }
@@ -119,9 +120,11 @@ TEST_F(RunningRowsTest, WhatItsTimeLimitWillEndIsNotNearlyDone) {
                                        .build();
   const QueueRow run = row(snapshot, "runs");
   ASSERT_TRUE(run.finish_s && run.progress);
+  EXPECT_TRUE(run.cut_short);
   EXPECT_NEAR(*run.finish_s, start_s() + kRan_s + 60, 1);
   EXPECT_NEAR(*run.progress, kRan_s / kLength_s, 1e-9);
   const ExplainView told = why(snapshot, "runs");
+  EXPECT_EQ(told.eta.standing, "misses");
   ASSERT_EQ(told.hints.size(), 1U);
   EXPECT_NE(told.hints.front().find("spec.activeDeadlineSeconds: the Job is ended after"),
             std::string::npos);
@@ -294,9 +297,10 @@ TEST_F(RunningRowsTest, WhatItsTimeLimitEndsBeforeItIsDoneHasNoChance) {
     return a_cluster().with(a_node("n1")).with(task.limited(limit_s)).build();
   };
   EXPECT_EQ(row(limited(900), "waits").chance, 1);
+  EXPECT_FALSE(row(limited(900), "waits").cut_short);
   const QueueRow fails = row(limited(300), "waits");
   EXPECT_EQ(fails.chance, 0);
-  EXPECT_TRUE(fails.predicted_late());
+  EXPECT_TRUE(fails.predicted_late() && fails.cut_short);
   EXPECT_EQ(fails.finish_s, clock_.wall_s() + 300);
   EXPECT_FALSE(fails.margin_s) << "it ends in time, and is not done";
   const ExplainView told = why(limited(300), "waits");

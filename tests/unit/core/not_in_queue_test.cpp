@@ -78,7 +78,7 @@ TEST(NotInQueue, WhatWasReleasedForAnAutoscalerSaysSo) {
                                 .build();
   cluster.taken_on_trust = true;
   for (const char* name : {"grows", "alone"})
-    EXPECT_THAT(why(cluster, name), HasSubstr("for a cluster autoscaler (scaleUp)")) << name;
+    EXPECT_THAT(why(cluster, name), HasSubstr("scaleUp did, for a cluster autoscaler")) << name;
 }
 
 // kube-scheduler has bound one of its pods.

@@ -62,6 +62,14 @@ TEST(QueueRows, WhoEndsBeyondTheForecastAndIsDueWithinItIsLateByMoreThanIsKnown)
   EXPECT_THAT(later, Not(HasSubstr("marginBelowSeconds")));
 }
 
+TEST(QueueRows, WhatItsTimeLimitEndsIsMarked) {
+  QueueRow row = a_row();
+  EXPECT_THAT(encode_list<QueueRow>({row}, ""), Not(HasSubstr("cutShort")));
+  row.cut_short = true;
+  EXPECT_THAT(table_of<QueueRow>({row}).str(), HasSubstr("CUT SHORT"));
+  EXPECT_THAT(encode_list<QueueRow>({row}, ""), HasSubstr("\"cutShort\":true"));
+}
+
 TEST(QueueRows, CsvReadsBackWhole) {
   const auto table = read_csv(table_of<QueueRow>({a_row()}, Width::kWide).csv());
   ASSERT_TRUE(table) << table.error().message;

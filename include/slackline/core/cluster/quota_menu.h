@@ -1,5 +1,4 @@
-// What the quotas of a namespace admit: the part of a menu now, and the rest once others have
-// ended.
+// What a task takes of the quotas of its namespace, and which of its placements they admit.
 #pragma once
 
 #include <memory>
