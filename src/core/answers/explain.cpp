@@ -243,11 +243,9 @@ std::vector<QuotaShortage> lacking_quota(const ExplainQuestion& question) {
   quotas.charge_released(question.snapshot);
   // By its smallest placement, where none is admitted.
   const PlacementMenu& menu = *question.queue.state().tasks()[question.task].menu;
-  const auto is_admitted = [&](const Choice& choice) {
-    const QuotaDemand wanted = demand_of(task, choice.shape);
-    return quotas.admits(task.key.ns, wanted.pod, wanted.pods);
-  };
-  if (std::any_of(menu.all.begin(), menu.all.end(), is_admitted)) return {};
+  if (std::any_of(menu.all.begin(), menu.all.end(),
+                  [&](const Choice& choice) { return is_admitted(quotas, task, choice.shape); }))
+    return {};
   const QuotaDemand least =
       demand_of(task, menu.empty() ? clamped_placement(task.request.pods, task.request.gpus)
                                    : menu.all[menu.by_size.front()].shape);

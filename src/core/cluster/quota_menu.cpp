@@ -33,16 +33,19 @@ QuotaDemand demand_of(const QueueTask& task, const Placement& shape) {
   return demand;
 }
 
+bool is_admitted(const QuotaBook& quotas, const QueueTask& task, const Placement& shape) {
+  const QuotaDemand demand = demand_of(task, shape);
+  return quotas.admits(task.key.ns, demand.pod, demand.pods);
+}
+
 std::shared_ptr<const PlacementMenu> admitted_menu(const QuotaBook& quotas, const QueueTask& task,
                                                    const std::shared_ptr<const PlacementMenu>& menu,
                                                    const std::vector<Pool>& pools, double theta) {
   std::vector<Estimate> admitted;
-  for (const Choice& choice : menu->all) {
-    const QuotaDemand demand = demand_of(task, choice.shape);
-    if (quotas.admits(task.key.ns, demand.pod, demand.pods))
+  for (const Choice& choice : menu->all)
+    if (is_admitted(quotas, task, choice.shape))
       admitted.push_back({choice.pool, choice.shape, choice.throughput_samples_per_s, choice.work_s,
                           choice.startup_s});
-  }
   if (admitted.size() == menu->all.size()) return menu;
   PlacementMenu rest =
       admitted.empty() ? PlacementMenu{} : make_menu(admitted, pools, {.theta = theta});

@@ -21,6 +21,9 @@ struct QuotaDemand {
 };
 QuotaDemand demand_of(const QueueTask& task, const Placement& shape);
 
+// They have room for the task in this shape now.
+bool is_admitted(const QuotaBook& quotas, const QueueTask& task, const Placement& shape);
+
 // No placement of the menu would be admitted if nothing were used.
 bool is_never_admitted(const QuotaBook& quotas, const QueueTask& task, const PlacementMenu& menu);
 
