@@ -276,10 +276,12 @@ void add_quota_relief(const ExplainQuestion& question, const QuotaShortage& shor
                       Blocker& blocker) {
   const PlanState& state = question.queue.state();
   std::vector<std::pair<Ending, std::int64_t>> holders;
-  for (const TaskIndex run : state.running())
-    for (const QuotaNeed& need : state.tasks()[run].quotas)
+  for (const TaskIndex run : state.running()) {
+    const SharedUse use = state.use_of(run, state.running_choice(run));
+    for (const QuotaNeed& need : use.quotas)
       if (need.limit == shortage.limit && !state.runs_for_good(run))
-        holders.emplace_back(ending_of(question, run), need.of(state.running_choice(run).gpus));
+        holders.emplace_back(ending_of(question, run), use.of(need));
+  }
   std::sort(holders.begin(), holders.end(), [](const auto& a, const auto& b) {
     return std::pair(a.first.p50_s, a.first.run) < std::pair(b.first.p50_s, b.first.run);
   });

@@ -515,6 +515,7 @@ class QueueMaker {
       if (runs_[t]) started.emplace_back(other_runs_[i].started_s, t);
     }
     std::sort(started.begin(), started.end());
+    queue_.state_.keep_quotas(quotas_.left());
     for (const auto& [time_s, t] : started) {
       queue_.state_.arrive(t);
       Run run = queue_.state_.run_at(t, runs_[t]->choice, time_s, runs_[t]->nodes);
@@ -526,7 +527,6 @@ class QueueMaker {
         believe_end(*end_s, options_.now_wall_s, work_s, run);
       queue_.state_.start(t, std::move(run));
     }
-    queue_.state_.keep_quotas(quotas_.left());
   }
 
   // Of its present run, by its Job; nullptr: nothing.

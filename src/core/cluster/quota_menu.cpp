@@ -69,13 +69,16 @@ std::vector<QuotaNeed> quota_needs(const QuotaBook& quotas, const QueueTask& tas
       add(quotas.held(task.key.ns, pod->requests, 1), needs);
   if (const std::int64_t pods = pods_to_come(task); pods > 0)
     add(quotas.held(task.key.ns, task.job->pod_requests, pods), needs);
-  if (task.plan || menu.empty()) return needs;
+  // Pods of a stopped one that are still ending hold what its next run will.
+  if (task.plan || menu.empty() || !needs.empty()) return needs;
   const QuotaDemand demand = demand_of(task, menu.all[menu.by_size.front()].shape);
-  for (QuotaNeed need : quotas.held(task.key.ns, demand.pod, demand.pods)) {
+  const auto of_nodes = task.shape_is_free ? QuotaNeed::Each::kNode : QuotaNeed::Each::kTask;
+  const std::int64_t pods = task.shape_is_free ? 1 : demand.pods;
+  for (QuotaNeed need : quotas.held(task.key.ns, demand.pod, pods)) {
     need.held = false;
-    // The other amounts are those of its smallest placement.
-    need.of_each_gpu = quotas.resource_of(task.key.ns, need.limit) == task.request.resource;
-    if (need.of_each_gpu) need.amount = 1;
+    const bool of_gpus = quotas.resource_of(task.key.ns, need.limit) == task.request.resource;
+    need.each = of_gpus ? QuotaNeed::Each::kGpu : of_nodes;
+    if (of_gpus) need.amount = 1;
     needs.push_back(need);
   }
   return needs;

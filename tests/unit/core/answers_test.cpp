@@ -354,6 +354,46 @@ TEST_F(AnswersTest, TwoThatAQuotaAdmitsOneByOneAreNotForetoldTogether) {
   EXPECT_NEAR(starts["two"], kAsked_s + 3600, 60);
 }
 
+// Whatever is chosen: each node is a pod.
+TEST_F(AnswersTest, AQuotaOfPodsCountsThePodsOfThePlacementThatIsChosen) {
+  options_.predictor = std::make_shared<const Predictor>(
+      WorkloadProfiles({{"bert", GpuType("K80"), {"S", {10, 1, 0, 0.1, 1.4}}, 30, 12, {}, ""}}));
+  auto cluster = a_cluster();
+  cluster.with(a_node("n1").of("K80", 4)).with(a_node("n2").of("K80", 4));
+  cluster.with(a_quota("pods").limit("pods", 3));
+  auto job = a_job("train").of(1).gang().gpus(1).waiting().trains("bert", 256, 90000);
+  job.intent().placements = {{2, 4}};
+  const auto asked = about("train", cluster.with(job));
+  const PlanState& state = asked->queue.state();
+  const TaskIndex task = asked->question.task;
+  ASSERT_EQ(state.tasks()[task].quotas.size(), 1U);
+  SharedUse use = state.use_of(task, state.tasks()[task].menu->all.at(0));
+  EXPECT_EQ(use.of(use.quotas[0]), 2);
+  use.nodes = 1;
+  EXPECT_EQ(use.of(use.quotas[0]), 1);
+}
+
+// Its place is kept, and what its next run takes of the quota.
+TEST_F(AnswersTest, WhatGoesOnElsewhereTakesOfItsQuotaUntilItEnds) {
+  auto cluster = a_cluster();
+  cluster.with(a_node("n1").of("A100", 8)).with(a_quota("gpus").limit(kGpu, 6));
+  Job moved = stated("moved", 60).gpus(4).waiting().build();
+  PreemptionNote note{.count = 1, .at_s = kAsked_s - 5};
+  note.goes_on = PreemptionNote::GoesOn{
+      .shape = {1, 4}, .gpu_type = GpuType("A100"), .nodes = {NodeName("n1")}, .from = {1, 4}};
+  moved.preemptions = std::make_shared<const PreemptionNote>(note);
+  cluster.add(moved)
+      .with(stated("one", 60).gpus(4).created(kAsked_s - 60).waiting())
+      .with(stated("two", 60).gpus(4).created(kAsked_s - 30).waiting());
+  std::map<std::string, double> starts;
+  for (const char* name : {"one", "two"}) {
+    const auto asked = about(name, cluster);
+    starts[name] = asked->question.forecast(asked->question.task)->start_s.p50();
+  }
+  EXPECT_NEAR(starts["one"], kAsked_s + 3600, 60);
+  EXPECT_GE(starts["two"], starts["one"] + 3600);
+}
+
 // Pods that are there hold the quota, and give it back when they have ended.
 TEST_F(AnswersTest, PodsOfOthersGiveTheirQuotaBack) {
   auto cluster = a_cluster();

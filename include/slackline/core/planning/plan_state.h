@@ -124,7 +124,8 @@ class PlanState {
     return shares_.admits(use_of(task, choice));
   }
   SharedUse use_of(TaskIndex task, const Choice& choice) const {
-    return {(*tasks_)[task].queue, choice.pool, choice.gpus, stays(task), (*tasks_)[task].quotas};
+    return {(*tasks_)[task].queue, choice.pool, choice.gpus,
+            choice.shape.d_node,   stays(task), (*tasks_)[task].quotas};
   }
   // Its runs are not stopped to give back what they borrowed, so they borrow nothing.
   bool stays(TaskIndex task) const {

@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "slackline/base/saturating.h"
 #include "slackline/core/planning/loss_accounts.h"
 #include "slackline/core/planning/node_set.h"
 #include "slackline/model/placement.h"
@@ -67,12 +68,11 @@ struct Shares {
 
 // What a task takes of a limit of a ResourceQuota.
 struct QuotaNeed {
-  std::size_t limit = 0;     // into what the quotas leave
-  std::int64_t amount = 0;   // in the limit's unit
-  bool of_each_gpu = false;  // `amount` is of one GPU; else of the whole task
-  bool held = false;         // its pods are there: its start takes no more, its end gives back
-
-  std::int64_t of(int gpus) const { return of_each_gpu ? amount * gpus : amount; }
+  std::size_t limit = 0;    // into what the quotas leave
+  std::int64_t amount = 0;  // of each of these, in the limit's unit
+  enum class Each : std::uint8_t { kTask, kNode, kGpu };
+  Each each = Each::kTask;
+  bool held = false;  // its pods are there: its start takes no more, its end gives back
 };
 
 // What a run uses, or would.
@@ -80,8 +80,14 @@ struct SharedUse {
   QueueNumber queue = 0;
   PoolIndex pool = 0;
   int gpus = 0;
+  int nodes = 0;
   bool stays = false;  // it is not stopped to give back
   std::span<const QuotaNeed> quotas{};
+
+  std::int64_t of(const QuotaNeed& need) const {
+    if (need.each == QuotaNeed::Each::kTask) return need.amount;
+    return saturating_mul(need.amount, need.each == QuotaNeed::Each::kGpu ? gpus : nodes);
+  }
 };
 
 class ShareUse {
@@ -93,7 +99,7 @@ class ShareUse {
   bool admits(const SharedUse& use) const {
     return (quota_left_.empty() || is_within_quotas(use)) && (shares_ == nullptr || has_room(use));
   }
-  // From now on, what quotas leave, by QuotaNeed::limit; what runs now is not in it.
+  // From now on, what quotas leave, by QuotaNeed::limit: without what is held.
   void keep_quotas(std::vector<std::int64_t> left) { quota_left_ = std::move(left); }
   // The same rules but for quotas, and nothing in use.
   ShareUse unused() const { return shares_ == nullptr ? ShareUse() : ShareUse(shares_); }
