@@ -63,6 +63,7 @@ class NodeBuilder {
     node_.allocatable.set_gpus(name, count);
     return *this;
   }
+  NodeBuilder& unhealthy(std::int64_t gpus) { return node_.unhealthy = {{kGpu, gpus}}, *this; }
   NodeBuilder& other(const std::string& name, std::int64_t count) {
     return set_count(node_.allocatable.others, name, count), *this;
   }

@@ -25,6 +25,8 @@ struct Node {
   NodeName name;
   Uid uid;
   Resources allocatable;
+  // GPUs of its capacity that it does not offer: their device plugin is down, or says they are.
+  ResourceAmounts unhealthy{};
   GpuType gpu_type;                     // by GpuCatalog::classify; empty if no label names it
   Labels labels;                        // sorted by key
   std::vector<std::uint64_t> blocks{};  // of the network: GpuCatalog::blocks_of

@@ -44,10 +44,11 @@ std::string group_text(std::string_view code) {
     std::string_view code;
     std::string_view text;
   };
-  static constexpr std::array<Text, 15> kTexts = {{
+  static constexpr std::array<Text, 16> kTexts = {{
       {"GpuTypeNotAccepted", "other GPU type"},
       {"GpuTypeUnknown", "GPU type unknown"},
       {"NoGpus", "no such GPUs"},
+      {"GpusUnhealthy", "with too few healthy GPUs"},
       {"NodeUnreadable", "resources cannot be read"},
       {"NotReady", "not ready"},
       {"Unschedulable", "cordoned"},

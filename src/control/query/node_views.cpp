@@ -108,7 +108,7 @@ std::vector<GpuPoolView> pool_views(const ClusterSnapshot& snapshot, const GpuCa
   std::map<std::string, GpuPoolView> pools;
   for (NodeIndex index = 0; index < snapshot.nodes.size(); ++index) {
     const Node& node = *snapshot.node(index).node;
-    if (node.allocatable.gpus.empty()) continue;
+    if (node.allocatable.gpus.empty() && node.unhealthy.empty()) continue;
     GpuPoolView& pool = pools[node.gpu_type.str()];
     pool.gpu_type = node.gpu_type;
     pool.cost = catalog.cost(node.gpu_type);

@@ -169,22 +169,7 @@ std::string too_few_nodes(const ClusterSnapshot& snapshot, const QueueTask& task
       *most, nodes_text(needed), nodes == 0 ? "none" : nodes_text(nodes));
 }
 
-}  // namespace
-
-std::string gpus_text(std::int64_t gpus) {
-  return format("{} GPU{}", gpus, gpus == 1 ? "" : "s");
-}
-
-bool could_ever_fit(const ClusterSnapshot& snapshot, const Queue& queue, TaskIndex task) {
-  return Fit(snapshot, queue, task).any();
-}
-
-bool could_ever_fit(const ClusterSnapshot& snapshot, const Queue& queue, TaskIndex task,
-                    const Choice& choice) {
-  return Fit(snapshot, queue, task).holds(choice);
-}
-
-std::string too_large(const ExplainQuestion& question) {
+std::string what_is_too_large(const ExplainQuestion& question) {
   const QueueTask& task = question.queue.task(question.task);
   const auto most = most_of_nodes(question.snapshot, task);
   if (!most) return {};
@@ -206,6 +191,45 @@ std::string too_large(const ExplainQuestion& question) {
   if (std::string few = too_few_nodes(question.snapshot, task); !few.empty()) return few;
   return too_many_gpus(Fit(question.snapshot, question.queue, question.task), task,
                        most->gpu_count(task.request.resource));
+}
+
+// Of nodes that it may use; empty: none.
+std::string unhealthy_text(const ClusterSnapshot& snapshot, const QueueTask& task) {
+  std::int64_t gpus = 0;
+  std::vector<std::string> nodes;
+  for (const NodeStatePtr& state : snapshot.nodes) {
+    const std::int64_t there = count_of(state->node->unhealthy, task.request.resource);
+    if (there == 0 || misfit(*task.member, *state->node)) continue;
+    gpus = saturating_add(gpus, there);
+    nodes.push_back(state->node->name.str());
+  }
+  if (nodes.empty()) return {};
+  return format("{} of {} {} unhealthy, or the device plugin is down", gpus_text(gpus),
+                nodes.size() == 1 ? nodes.front() : nodes_text(std::ssize(nodes)),
+                gpus == 1 ? "is" : "are");
+}
+
+}  // namespace
+
+std::string gpus_text(std::int64_t gpus) {
+  return format("{} GPU{}", gpus, gpus == 1 ? "" : "s");
+}
+
+bool could_ever_fit(const ClusterSnapshot& snapshot, const Queue& queue, TaskIndex task) {
+  return Fit(snapshot, queue, task).any();
+}
+
+bool could_ever_fit(const ClusterSnapshot& snapshot, const Queue& queue, TaskIndex task,
+                    const Choice& choice) {
+  return Fit(snapshot, queue, task).holds(choice);
+}
+
+std::string too_large(const ExplainQuestion& question) {
+  std::vector<std::string> parts = {
+      what_is_too_large(question),
+      unhealthy_text(question.snapshot, question.queue.task(question.task))};
+  std::erase(parts, "");
+  return join(parts, "; ");
 }
 
 }  // namespace slackline::core

@@ -16,6 +16,7 @@ constexpr std::string_view kFull = "Full";
 constexpr std::string_view kNoCpuOrMemory = "NoCpuOrMemory";
 constexpr std::string_view kFree = "Free";
 constexpr std::string_view kNoGpus = "NoGpus";
+constexpr std::string_view kUnhealthy = "GpusUnhealthy";
 constexpr std::string_view kRefused = "RefusedByScheduler";
 constexpr std::string_view kOtherDomain = "PodAffinity";
 
@@ -33,13 +34,15 @@ class NodeJudge {
   std::string_view judge(NodeIndex index) const {
     const NodeState& state = question_.snapshot.node(index);
     const std::string& resource = task_.request.resource;
-    if (state.node->allocatable.gpu_count(resource) == 0) return kNoGpus;
+    const std::int64_t gpus = state.node->allocatable.gpu_count(resource);
+    const std::int64_t unhealthy = count_of(state.node->unhealthy, resource);
+    if (gpus + unhealthy == 0) return kNoGpus;
     if (!accepted_.preference(type_of(index)))
       return code(type_of(index).empty() ? Verdict::kGpuTypeUnknown : Verdict::kGpuTypeNotAccepted);
     if (const auto bar = misfit(member_, *state.node)) return code(*bar);
     const std::int64_t wanted = gpus_wanted();
-    if (state.node->allocatable.gpu_count(resource) < wanted ||
-        !question_.snapshot.fits(besides_gpus_, state.node->allocatable))
+    if (gpus < wanted && gpus + unhealthy >= wanted) return kUnhealthy;
+    if (gpus < wanted || !question_.snapshot.fits(besides_gpus_, state.node->allocatable))
       return code(Verdict::kNodeTooSmall);
     if (refusal_of(index) != nullptr) return kRefused;
     if (domain_ && domain_of(*state.node, task_.request.spread.together) != domain_)

@@ -20,6 +20,19 @@ bool is_of_gke(const Labels& labels) {
   });
 }
 
+// What is unreadable in a capacity keeps nobody off the node.
+ResourceAmounts unhealthy_gpus(JsonView capacity, const Resources& allocatable,
+                               const GpuCatalog& catalog) {
+  std::vector<std::string> ignored;
+  Resources there;
+  ResourceReader(catalog, ignored).of_capacity().apply(capacity, "status.capacity", there);
+  ResourceAmounts unhealthy;
+  for (const ResourceAmount& gpus : there.gpus)
+    if (const auto offered = allocatable.gpu_count(gpus.resource); gpus.count > offered)
+      unhealthy.push_back({gpus.resource, gpus.count - offered});
+  return unhealthy;
+}
+
 // A node without a Ready condition has not reported yet, except in dumps written by hand.
 void read_ready(JsonView status, Node& node) {
   for (const JsonView condition : status["conditions"].items()) {
@@ -47,6 +60,7 @@ Node read_node(JsonView json, const GpuCatalog& catalog) {
   ResourceReader(catalog, node.problems)
       .of_capacity()
       .apply(status["allocatable"], "status.allocatable", node.allocatable);
+  node.unhealthy = unhealthy_gpus(status["capacity"], node.allocatable, catalog);
   for (const JsonView taint : spec["taints"].items())
     node.taints.push_back({std::string(taint["key"].text()), std::string(taint["value"].text()),
                            read_effect(taint["effect"].text())});

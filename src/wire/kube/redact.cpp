@@ -237,8 +237,8 @@ constexpr std::string_view kWordFields[] = {"active",
                                             "whenUnsatisfiable"};
 constexpr std::string_view kLabelFields[] = {"labels", "matchLabels", "nodeSelector"};
 constexpr std::string_view kAmountFields[] = {
-    "allocatable",          "default", "defaultRequest", "hard",     "limits",   "max",
-    "maxLimitRequestRatio", "min",     "overhead",       "podFixed", "requests", "used"};
+    "allocatable",          "capacity", "default",  "defaultRequest", "hard",     "limits", "max",
+    "maxLimitRequestRatio", "min",      "overhead", "podFixed",       "requests", "used"};
 constexpr std::string_view kKeyFields[] = {"extendedResourceName", "managedBy", "matchLabelKeys",
                                            "mismatchLabelKeys", "topologyKey"};
 

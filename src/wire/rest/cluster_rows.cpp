@@ -1,4 +1,5 @@
 // The cluster, its GPU pools and its nodes.
+#include "slackline/base/saturating.h"
 #include "slackline/model/spared.h"
 #include "wire/rest/cell_text.h"
 #include "wire/rest/rows.h"
@@ -36,11 +37,21 @@ std::int64_t spared_gpus(const ListedNode& row) {
   return gpus;
 }
 
+std::int64_t unhealthy_gpus(const ListedNode& row) {
+  std::int64_t gpus = 0;
+  for (const ResourceAmount& amount : row.node().unhealthy)
+    gpus = saturating_add(gpus, amount.count);
+  return gpus;
+}
+
 std::string node_state(const ListedNode& row) {
   const Node& node = row.node();
   if (!node.problems.empty()) return "unreadable: " + node.problems.front();
   if (!node.ready) return "not ready";
-  return node.unschedulable ? "cordoned" : "ready";
+  std::string state = node.unschedulable ? "cordoned" : "ready";
+  if (const std::int64_t gpus = unhealthy_gpus(row); gpus > 0)
+    state += format(", {} GPU{} unhealthy", gpus, gpus == 1 ? "" : "s");
+  return state;
 }
 
 }  // namespace
@@ -163,6 +174,8 @@ const Columns<ListedNode>& columns<ListedNode>() {
           C("sparedGpus", spared_gpus, "In runs that are not stopped so that others start")
               .cell(">SPARED")
               .wide(),
+          C("unhealthyGpus", unhealthy_gpus,
+            "Of its capacity, not allocatable: the device plugin is down, or says that they are"),
           C::only_cell("STATE", node_state),
           C("cpuMilliAllocatable", [](Listed row) { return row.node().allocatable.cpu_milli; }),
           C("cpuMilliUsed", [](Listed row) { return row.state->used.cpu_milli; }),

@@ -205,6 +205,7 @@ TEST_F(AnswersTest, EveryNodeIsCountedOnceByWhatKeepsTheTaskOff) {
       .with(a_node("g-cpu").of("A100", 4).other("rdma/hca", 1).cpus(0))
       .with(a_node("h-cordoned").of("A100", 4).other("rdma/hca", 1).cordoned())
       .with(a_node("i-none").of("A100", 0))
+      .with(a_node("n-unhealthy").of("A100", 3).other("rdma/hca", 1).unhealthy(1))
       .with(a_node("j-unknown").of("", 4))
       .with(a_node("k-busy").of("A100", 4).other("rdma/hca", 1).cpus(1))
       .with(a_pod("cpu-only").cpus(1).on("k-busy"))
@@ -228,11 +229,11 @@ TEST_F(AnswersTest, EveryNodeIsCountedOnceByWhatKeepsTheTaskOff) {
       EXPECT_NEAR(*group.until_s, kAsked_s + 3000, 300);
     }
   }
-  EXPECT_EQ(nodes, 13);
+  EXPECT_EQ(nodes, 14);
   std::sort(codes.begin(), codes.end());
   EXPECT_EQ(codes, (std::vector<std::string>{"Free", "Full", "GpuTypeNotAccepted", "GpuTypeUnknown",
-                                             "NoCpuOrMemory", "NoGpus", "NodeTooSmall", "Taint",
-                                             "Unschedulable"}));
+                                             "GpusUnhealthy", "NoCpuOrMemory", "NoGpus",
+                                             "NodeTooSmall", "Taint", "Unschedulable"}));
   EXPECT_EQ(group_of(asked->question, *asked->snapshot.find_node("e-taint")).code, "Taint");
 }
 
@@ -252,6 +253,20 @@ TEST_F(AnswersTest, WhatNoNodeHasEnoughOfIsNamed) {
             "a pod asks for 3 rdma/hca, and no node that it may use has more than 2");
   EXPECT_EQ(detail(stated("large", 10).of(4).gang().gpus(1).cpus(9)),
             "2 pods on one node ask for 18 cpu, and no node that it may use has more than 16");
+}
+
+TEST_F(AnswersTest, GpusThatAreUnhealthyAreNamedWhereNoNodeIsLargeEnough) {
+  const auto detail = [&](const test::NodeBuilder& node) {
+    auto cluster = a_cluster();
+    cluster.with(node).with(stated("waits", 10).gpus(8).waiting());
+    const auto blockers = explain(about("waits", cluster)->question, reason::kNoNodeFits);
+    return blockers.empty() ? std::string() : blockers.front().detail;
+  };
+  EXPECT_EQ(detail(a_node("n1").of("A100", 7).unhealthy(1)),
+            "a pod asks for 8 GPUs, and no node that it may use has more than 7; 1 GPU of n1 is "
+            "unhealthy, or the device plugin is down");
+  EXPECT_EQ(detail(a_node("n1").of("A100", 0).unhealthy(8)),
+            "8 GPUs of n1 are unhealthy, or the device plugin is down");
 }
 
 TEST_F(AnswersTest, NoGpusLackWhereOneOfItsPlacementsHasRoom) {

@@ -31,7 +31,7 @@ TEST(KubeDecode, ANodeKeepsWhatSchedulingNeeds) {
     "spec":{"unschedulable":true,"taints":[
       {"key":"nvidia.com/gpu","value":"present","effect":"NoSchedule"},
       {"key":"soft","effect":"PreferNoSchedule"},{"key":"dead","effect":"NoExecute"}]},
-    "status":{"capacity":{"cpu":"128"},
+    "status":{"capacity":{"cpu":"128","nvidia.com/gpu":"9","amd.com/gpu":"2","memory":"x"},
       "allocatable":{"cpu":"127500m","memory":"1000Gi","pods":"110","nvidia.com/gpu":"8",
                      "ephemeral-storage":"1e12","hugepages-1Gi":"0","rdma/hca":"4",
                      "devices.example.com/fuse":"9e18","attachable-volumes-aws-ebs":"39"},
@@ -44,6 +44,7 @@ TEST(KubeDecode, ANodeKeepsWhatSchedulingNeeds) {
   EXPECT_EQ(node.allocatable.memory_bytes, std::int64_t{1000} << 30);
   EXPECT_EQ(node.allocatable.pods, 110);
   EXPECT_EQ(node.allocatable.gpu_count("nvidia.com/gpu"), 8);
+  EXPECT_EQ(node.unhealthy, (ResourceAmounts{{"amd.com/gpu", 2}, {"nvidia.com/gpu", 1}}));
   EXPECT_EQ(node.allocatable.others, (ResourceAmounts{{"devices.example.com/fuse", kMaxAmount},
                                                       {"ephemeral-storage", 1'000'000'000'000},
                                                       {"rdma/hca", 4}}));
