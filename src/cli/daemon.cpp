@@ -94,11 +94,11 @@ struct Daemon::Parts {
   std::unique_ptr<PlannerService> planner;  // null unless active; the source's thread wakes it
   std::unique_ptr<cluster::ClusterSource> source;
   std::unique_ptr<cluster::ClusterWriter> writer;
-  std::unique_ptr<ReturnService> returns;  // null in active mode, and on a file
+  Published<control::PlannerView> no_planner;  // the view where nobody plans
+  std::unique_ptr<ReturnService> returns;      // null in active mode, and on a file
   std::unique_ptr<control::Extender> extender;
   std::unique_ptr<control::Queries> queries;
   std::unique_ptr<control::Reports> reports;
-  Published<control::PlannerView> no_planner;  // the view of nobody
   Published<control::WrittenBook> books;
   std::unique_ptr<control::EventPost> event_post;  // null in active mode, and on a file
   std::unique_ptr<control::SchedulerNews> scheduler_news;
@@ -245,7 +245,7 @@ Status Daemon::Parts::connect_cluster() {
   planner = PlannerService::make(configuration, settings, models->known(), portraits->known(), *api,
                                  *source, *writer, metrics, *log, key->mac());
   if (planner) observers->add(planner->observer());
-  returns = ReturnService::make(configuration, *api, *source, *writer, metrics);
+  returns = ReturnService::make(configuration, *api, *source, *writer, no_planner, metrics);
   return source->start();
 }
 

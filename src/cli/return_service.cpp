@@ -8,6 +8,7 @@ std::unique_ptr<ReturnService> ReturnService::make(const config::Configuration& 
                                                    cluster::ApiClient& api,
                                                    const cluster::ClusterSource& source,
                                                    cluster::ClusterWriter& writer,
+                                                   Published<control::PlannerView>& view,
                                                    obs::MetricsRegistry& metrics) {
   if (configuration.mode == Mode::kActive) return {};
   std::unique_ptr<ReturnService> service(new ReturnService());
@@ -15,8 +16,8 @@ std::unique_ptr<ReturnService> ReturnService::make(const config::Configuration& 
   parts.lease_ = std::make_unique<cluster::LeaseWatch>(api, key_of(configuration.planner.lease));
   if (configuration.planner.give_back)
     parts.actuator_ = std::make_unique<control::Actuator>(writer, metrics, [] {}, system_clock());
-  parts.return_ = std::make_unique<control::GiveBack>(source, parts.actuator_.get(),
-                                                      [&parts] { return parts.lease_->look(); });
+  parts.return_ = std::make_unique<control::GiveBack>(
+      source, parts.actuator_.get(), [&parts] { return parts.lease_->look(); }, view);
   return service;
 }
 

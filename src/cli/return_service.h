@@ -21,6 +21,7 @@ class ReturnService {
                                              cluster::ApiClient& api,
                                              const cluster::ClusterSource& source,
                                              cluster::ClusterWriter& writer,
+                                             Published<control::PlannerView>& view,
                                              obs::MetricsRegistry& metrics);
 
   void start();

@@ -107,13 +107,14 @@ struct QueueRow {
 
 // GET /v1/queue
 struct QueueView {
-  std::vector<QueueRow> rows;     // with a plan first, then by position
-  double now_s = 0;               // epoch
-  double forecast_s = 0;          // the moment for which starts and finishes were forecast
-  std::int64_t unknown_runs = 0;  // running pods without a plan whose end is unknown
-  std::int64_t unannotated = 0;   // tasks that wait and have no annotation of Slackline
-  std::int64_t left_alone = 0;    // Jobs and pods for which kube-scheduler finds devices alone
-  std::int64_t for_others = 0;    // pods with GPUs that wait for schedulers which ask nobody here
+  std::vector<QueueRow> rows;       // with a plan first, then by position
+  double now_s = 0;                 // epoch
+  double forecast_s = 0;            // the moment for which starts and finishes were forecast
+  std::int64_t unknown_runs = 0;    // running pods without a plan whose end is unknown
+  std::int64_t unannotated = 0;     // tasks that wait and have no annotation of Slackline
+  std::int64_t left_alone = 0;      // Jobs and pods for which kube-scheduler finds devices alone
+  std::string unknown_namespace{};  // that was asked for; empty: it is there
+  std::int64_t for_others = 0;      // pods with GPUs that wait for schedulers which ask nobody here
   std::set<std::string> other_schedulers{};  // their names
   bool active = true;                        // false: the replica that answers releases nothing
   bool leads = false;                        // the replica that answers plans

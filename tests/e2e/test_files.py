@@ -160,6 +160,12 @@ class FilesTest(unittest.TestCase):
         self.assertNotEqual(done.returncode, 0)
         self.assertIn(f"{self.folder}/none holds no validation-*.csv", done.stderr)
 
+    def test_a_preset_that_does_not_exist_is_told_those_that_do(self):
+        play = [slackline_binary(), "simulate", "--preset", "nosuch"]
+        done = subprocess.run(play, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("paper003", done.stderr)
+
     def test_a_preset_reads_a_profile_of_the_shared_folder(self):
         play = [
             slackline_binary(),

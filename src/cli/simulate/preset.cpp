@@ -128,7 +128,7 @@ void add_simulate_preset(CLI::App& app, int& exit_code, const std::string& name)
   if (!found) {
     command->allow_extras();
     command->footer(preset_help());
-    command->callback([&exit_code, error = found.error()] {
+    command->callback([&exit_code, options, error = found.error()] {
       report_failure(error);
       exit_code = kWrongUsage;
     });

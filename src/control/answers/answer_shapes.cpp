@@ -24,7 +24,8 @@ std::string standing_of(const EtaView& eta, const QueueRow& row, double now_s) {
   const bool unknown = (waits && !eta.start.p50_s) || (eta.deadline_s && !eta.finish.p50_s);
   if (unknown) return waits && !row.reason.empty() && row.forecast.empty() ? "waits" : "unknown";
   if (!waits) return "starts";
-  return *eta.start.p50_s <= now_s + kSoon_s ? "starts" : "waits";
+  const bool led = row.reason != reason::kNotLed;
+  return led && *eta.start.p50_s <= now_s + kSoon_s ? "starts" : "waits";
 }
 
 // Names of those that are seen; returns how many are not.

@@ -14,8 +14,9 @@ constexpr double kIdleLook_s = 2;
 
 }  // namespace
 
-GiveBack::GiveBack(const cluster::ClusterSource& source, Actuator* actuator, LeaseLook look)
-    : source_(source), actuator_(actuator), look_(std::move(look)) {}
+GiveBack::GiveBack(const cluster::ClusterSource& source, Actuator* actuator, LeaseLook look,
+                   Published<PlannerView>& view)
+    : source_(source), actuator_(actuator), look_(std::move(look)), view_(view) {}
 
 void GiveBack::start() {
   worker_.start([this] {
@@ -30,7 +31,7 @@ std::size_t GiveBack::look() {
   const core::HeldBack held = core::held_back(*snapshot);
   if (!held.any() && (actuator_ == nullptr || core::return_to_scheduler(*snapshot).empty())) {
     returning_ = false;
-    report("");
+    report({});
     return 0;
   }
   const Result<cluster::LeaseSight> sight = look_();
@@ -40,7 +41,7 @@ std::size_t GiveBack::look() {
                                       "tasks wait for Slackline, and the Lease that tells whether "
                                       "a planner runs cannot be read; see `slackline release`"}});
   if (!sight) return 0;
-  report(sight->lost() ? unled_text(held) : "");
+  report(sight->lost() ? held : core::HeldBack());
   return return_now(*sight);
 }
 
@@ -62,9 +63,12 @@ std::string GiveBack::status() const {
   return status_;
 }
 
-void GiveBack::report(std::string text) {
+void GiveBack::report(const core::HeldBack& unled) {
+  PlannerView view;
+  view.left_waiting = unled.objects;
+  if (*view_.get() != view) view_.set(std::move(view));
   MutexLock lock(mutex_);
-  status_ = std::move(text);
+  status_ = unled_text(unled);
 }
 
 }  // namespace slackline::control

@@ -16,8 +16,10 @@
 #include "cluster/watch/source.h"
 #include "control/plan/actuator.h"
 #include "control/plan/unled.h"
+#include "control/state/planner_view.h"
 #include "obs/said_once.h"
 #include "slackline/base/mutex.h"
+#include "slackline/base/published.h"
 #include "slackline/base/worker.h"
 
 namespace slackline::control {
@@ -27,8 +29,10 @@ inline constexpr double kNobodyPlans_s = 30;
 
 class GiveBack {
  public:
-  // `actuator` is null where nothing is to be written. `look` asks for the Lease. All outlive it.
-  GiveBack(const cluster::ClusterSource& source, Actuator* actuator, LeaseLook look);
+  // `actuator` is null where nothing is to be written. `look` asks for the Lease. `view` is told
+  // what waits while nobody leads. All outlive it.
+  GiveBack(const cluster::ClusterSource& source, Actuator* actuator, LeaseLook look,
+           Published<PlannerView>& view);
 
   void start();
   void stop() { worker_.stop(); }
@@ -42,11 +46,12 @@ class GiveBack {
 
  private:
   std::size_t return_now(const cluster::LeaseSight& sight);
-  void report(std::string text);
+  void report(const core::HeldBack& unled);  // nothing: all is well
 
   const cluster::ClusterSource& source_;
   Actuator* const actuator_;
   const LeaseLook look_;
+  Published<PlannerView>& view_;
   bool returning_ = false;  // said once, like the failure
   obs::SaidOnce failures_;
   mutable Mutex mutex_;

@@ -167,6 +167,10 @@ Result<QueueView> QueueQuery::ask(const std::string& ns, bool all) {
   if (all) my.add_the_rest(view);
   if (!ns.empty()) std::erase_if(view.rows, [&](const QueueRow& row) { return row.key.ns != ns; });
   view.counts = counts_of(view.rows);
+  const auto snapshot = my.cluster.snapshot();
+  const bool lists_namespaces = snapshot->namespaces && !snapshot->namespaces->empty();
+  if (!ns.empty() && view.rows.empty() && lists_namespaces && !snapshot->find_namespace(ns))
+    view.unknown_namespace = ns;
   return view;
 }
 

@@ -106,6 +106,8 @@ class RowMaker {
         row.reason = reason::kReplacementWaits;
       else if (core::pod_not_starting(task) != nullptr)
         row.reason = reason::kPodsNotStarting;
+      else if (!task.is_planned() && task.bound.empty())
+        row.reason = reason::kNotManaged;  // it was let go
     } else {
       row.reason = reason_of(index, refused_s.has_value());
       if (row.reason == reason::kWaitsItsTurn && !row.nodes.empty())
@@ -201,6 +203,9 @@ class RowMaker {
       return share;
     if (const auto* backoff = backoff_of(task.uid)) return backoff->reason;
     if (lacks_refused_nodes) return reason::kNotBound;
+    if (planner_.left_waiting.contains(task.uid) ||
+        planner_.left_waiting.contains(task.member->uid))
+      return reason::kNotLed;
     if (!planner_.active) return starts_at_once(task) ? reason::kStartsNow : reason::kWaitsItsTurn;
     if (planner_.denied_room.contains(task.uid)) return reason::kPreemptionBudgetSpent;
     if (planner_.leads) return reason::kWaitsItsTurn;

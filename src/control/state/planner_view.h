@@ -30,7 +30,9 @@ struct PlannerView {
 
   bool active = false;  // a planner runs here at all
   bool leads = false;
-  std::string leader;                         // who holds the Lease; empty: nobody
+  std::string leader;  // who holds the Lease; empty: nobody
+  // Outside of active mode: Jobs and pods that it has left waiting, while nobody leads.
+  std::unordered_set<Uid> left_waiting{};
   std::unordered_map<Uid, Backoff> backoffs;  // by Job; of a leader
   // Tasks whose queue has spent what it may make others lose; of a leader.
   std::unordered_set<Uid> denied_room{};

@@ -81,8 +81,8 @@ std::string pod_by_pod(const ClusterSnapshot& snapshot, const Job& job) {
 }
 
 constexpr std::string_view kLetGo =
-    "waits for kube-scheduler, without a plan: `slackline release` let it go, or, where no node "
-    "that is there could run it, scaleUp did, for a cluster autoscaler";
+    "waits for kube-scheduler, without a plan: `slackline release` or planner.giveBack let it go, "
+    "or, where no node that is there could run it, scaleUp did, for a cluster autoscaler";
 
 // Empty: none of its pods waits so.
 std::string_view let_go(const ClusterSnapshot& snapshot, const Job& job) {
@@ -135,6 +135,8 @@ std::string why(const ClusterSnapshot& snapshot, const Job& job) {
 }
 
 std::string why(const ClusterSnapshot& snapshot, const Pod& pod) {
+  if (const Job* job = owning_job(snapshot, pod); job != nullptr && job->is_gang())
+    return format("is a pod of the Job {}: ask for that", printable(job->key.name, 64));
   if (pod.bound()) return format("runs on {}, without a plan of Slackline", pod.node.str());
   if (pod.deleting) return "is being deleted";
   if (!pod.problems.empty()) return "cannot be read: " + pod.problems.front();

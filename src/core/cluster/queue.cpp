@@ -506,7 +506,8 @@ class QueueMaker {
       const QueueTask& task = queue_.tasks_[t];
       if (!task.plan) queue_.going_on_.push_back(t);
       const auto since_s = task.plan ? started_s(task) : std::nullopt;
-      started.emplace_back(since_s.value_or(options_.now_wall_s), t);
+      // Clocks differ: nothing starts later than now.
+      started.emplace_back(std::min(since_s.value_or(kNever), options_.now_wall_s), t);
     }
     let_arrive(/*stopped_before=*/true);
     let_arrive(/*stopped_before=*/false);

@@ -188,9 +188,9 @@ std::vector<ObjectKey> jobs_naming(const ClusterSnapshot& snapshot, const std::s
 HeldBack held_back(const ClusterSnapshot& snapshot) {
   HeldBack held;
   for (const JobPtr& job : snapshot.jobs)
-    if (job->waits_with_us()) ++held.jobs;
+    if (job->waits_with_us() && held.objects.insert(job->uid).second) ++held.jobs;
   for (const PodPtr& pod : snapshot.unbound)
-    if (!pod->deleting && pod->our_gate) ++held.pods;
+    if (!pod->deleting && pod->our_gate && held.objects.insert(pod->uid).second) ++held.pods;
   return held;
 }
 

@@ -63,10 +63,10 @@ void RealRuns::observe_jobs(const ClusterSnapshot& snapshot, std::vector<RealEve
     const auto at = runs_.find(job->uid);
     if (at == runs_.end() && !queues_as_one(*job)) continue;
     Entry& entry = at == runs_.end() ? runs_[job->uid] : at->second;
-    const bool first = entry.run.job == nullptr;
     entry.run.job = job;
     entry.look = look_;
-    if (!first || job->finished) continue;
+    const bool held_by_user = job->suspended && !job->suspended_by_us;
+    if (entry.reported || job->finished || held_by_user) continue;
     entry.reported = true;
     events.push_back({RealChange::kArrived, job->uid});
   }

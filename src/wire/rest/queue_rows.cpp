@@ -361,8 +361,10 @@ const Columns<QueueView>& columns<QueueView>() {
 
 std::string preface_of(const QueueView& view) {
   std::string preface;
+  if (!view.unknown_namespace.empty())
+    preface = format("there is no namespace {}\n", printable(view.unknown_namespace, 64));
   if (view.forecast_age_s() > kOld_s)
-    preface = format("forecasts are {} old\n", format_duration(view.forecast_age_s()));
+    preface += format("forecasts are {} old\n", format_duration(view.forecast_age_s()));
   if (view.unknown_runs > 0)
     preface += format(
         "running pods without model and iterations, or expected-duration: {}; their ends are "
@@ -384,6 +386,12 @@ std::string preface_of(const QueueView& view) {
                              : format("{} pods with GPUs wait", view.for_others),
         join({view.other_schedulers.begin(), view.other_schedulers.end()}, ", "));
   if (!view.leads) preface += leader_text(view) + "\n";
+  const auto unled = std::ranges::count(view.rows, reason::kNotLed, &QueueRow::reason);
+  if (!view.active && unled > 0)
+    preface += format(
+        "{} for Slackline since active mode was left, and no planner runs (NotLed): start one, or "
+        "`slackline release`\n",
+        unled == 1 ? "1 task waits" : format("{} tasks wait", unled));
   return preface;
 }
 

@@ -39,7 +39,8 @@ class GiveBackTest : public testing::Test {
     return sight_;
   };
   Actuator actuator_{writer_, metrics_, [] {}, system_clock()};
-  GiveBack return_{source_, &actuator_, look_};
+  Published<PlannerView> view_;
+  GiveBack return_{source_, &actuator_, look_, view_};
 };
 
 TEST_F(GiveBackTest, WhoeverStillPlansKeepsItsTasks) {
@@ -64,15 +65,18 @@ TEST_F(GiveBackTest, OnceNobodyPlansTheyAreReturned) {
 }
 
 TEST_F(GiveBackTest, WithoutTheFlagItTellsAndWritesNothing) {
-  GiveBack shadow(source_, nullptr, look_);
+  GiveBack shadow(source_, nullptr, look_, view_);
   EXPECT_EQ(shadow.look(), 0U);
   EXPECT_EQ(shadow.status(), "") << "somebody leads";
+  EXPECT_TRUE(view_.get()->left_waiting.empty());
   sight_ = unchanged_for(3600);
   EXPECT_EQ(shadow.look(), 0U);
   EXPECT_NE(shadow.status().find("1 Jobs and 0 pods wait"), std::string::npos) << shadow.status();
+  EXPECT_EQ(view_.get()->left_waiting, std::unordered_set<Uid>{a_job("a").build().uid});
   source_.show(a_cluster().with(a_node("n1")).build());
   EXPECT_EQ(shadow.look(), 0U);
   EXPECT_EQ(shadow.status(), "");
+  EXPECT_TRUE(view_.get()->left_waiting.empty());
 }
 
 TEST_F(GiveBackTest, WhereThereNeverWasAPlannerNothingIsOursToReturn) {

@@ -484,6 +484,30 @@ TEST_F(QueueQueryTest, AReplicaThatDoesNotPlanSaysSo) {
   EXPECT_EQ(ask(snapshot).rows.front().reason, reason::kNotLed);
   planner_.set({});
   EXPECT_EQ(ask(snapshot).rows.front().reason, reason::kStartsNow);
+  planner_.set({.leader = "", .left_waiting = {snapshot.jobs.front()->uid}, .backoffs = {}});
+  EXPECT_EQ(ask(snapshot).rows.front().reason, reason::kNotLed) << "active mode has left it";
+}
+
+TEST_F(QueueQueryTest, ANamespaceThatIsNotThereIsTold) {
+  ClusterSnapshot snapshot = a_cluster().with(a_node("n1")).build();
+  EXPECT_EQ(ask(snapshot, "taem").unknown_namespace, "") << "no namespaces are known";
+  Namespace team;
+  team.key.name = "team";
+  snapshot.namespaces = std::make_shared<const std::vector<std::shared_ptr<const Namespace>>>(
+      1, std::make_shared<const Namespace>(team));
+  EXPECT_EQ(ask(snapshot, "taem").unknown_namespace, "taem");
+  EXPECT_EQ(ask(snapshot, "team").unknown_namespace, "");
+}
+
+TEST_F(QueueQueryTest, WhatWasLetGoIsKubeSchedulers) {
+  const auto cluster = a_cluster()
+                           .with(a_node("n1").of("K80", 0))
+                           .with(a_job("free").gpus(1).managed())
+                           .with(test::a_pod("free-0").of_job("free").gpus(1));
+  planner_.set({.active = true, .leads = true, .leader = "me", .backoffs = {}});
+  const QueueView view = ask(cluster.build());
+  ASSERT_EQ(view.rows.size(), 1U);
+  EXPECT_EQ(view.rows.front().reason, reason::kNotManaged);
 }
 
 TEST_F(QueueQueryTest, WhomItsQueuesBudgetDeniesRoomIsTold) {

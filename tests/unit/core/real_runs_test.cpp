@@ -61,6 +61,13 @@ TEST_F(RealRunsTest, FollowsAGangFromItsArrivalToItsEnd) {
   EXPECT_EQ(look(cluster().build(), 400), Told{}) << "it had ended";
 }
 
+TEST_F(RealRunsTest, AJobThatItsUserHoldsArrivesOnceItIsResumed) {
+  EXPECT_EQ(look(cluster().with(gang().suspended()).build(), 100), Told{});
+  EXPECT_EQ(look(cluster().with(gang()).build(), 200), Told{"arrived train"});
+  EXPECT_EQ(look(cluster().with(gang().suspended()).build(), 300), Told{});
+  EXPECT_EQ(look(cluster().with(gang()).build(), 400), Told{}) << "it is one run";
+}
+
 TEST_F(RealRunsTest, AJobThatIsScaledToNoPodsStartsNothing) {
   EXPECT_EQ(look(cluster().with(gang()).build(), 100), Told{"arrived train"});
   const auto scaled = gang().of(0);

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "slackline/model/own_write.h"
@@ -52,6 +53,7 @@ std::vector<ObjectKey> jobs_naming(const ClusterSnapshot& snapshot, const std::s
 struct HeldBack {
   std::size_t jobs = 0;
   std::size_t pods = 0;
+  std::unordered_set<Uid> objects{};  // all of them
 
   bool any() const { return jobs > 0 || pods > 0; }
 };
