@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_set>
 
 #include "sim/csv_rows.h"
 #include "slackline/base/duration.h"
@@ -79,6 +80,7 @@ Result<std::vector<SizedTask>> parse_sized_tasks(std::string_view text) {
   constexpr std::int64_t kMostGpus = 65536;
   SLACKLINE_ASSIGN(const std::vector<CsvRow> rows, parse_csv(text, kTaskColumns));
   std::vector<SizedTask> tasks;
+  std::unordered_set<std::string> names;
   for (const CsvRow& row : rows) {
     SizedTask task;
     task.task = row.cells[0];
@@ -95,6 +97,11 @@ Result<std::vector<SizedTask>> parse_sized_tasks(std::string_view text) {
     constexpr double kMost = 1e6;  // cores, hours
     for (const std::size_t i : {0U, 1U, 4U, 5U})
       if (*numbers[i] > kMost) return row.wrong(i + 2, "must be at most 1,000,000");
+    if (task.cores_max < task.cores_used)
+      return row.wrong(7, format("is less than cores_used, {}: the most cannot be below the mean",
+                                 task.cores_used));
+    if (!names.insert(task.task).second)
+      return row.wrong(0, "is given twice: write one row for each task");
     tasks.push_back(std::move(task));
   }
   return tasks;

@@ -37,6 +37,18 @@ TEST(RightSize, UseIsOfHours) {
   EXPECT_THAT(table, HasSubstr("gpu,12.0,7.0,5.0,41.67,71.43"));
 }
 
+TEST(RightSize, RowsThatContradictEachOtherAreRefused) {
+  const auto said = [](const std::string& rows) {
+    const auto tasks = parse_sized_tasks(kHead + rows);
+    return tasks ? std::string() : tasks.error().message;
+  };
+  EXPECT_EQ(said("a,1,8,1,0.5,0.5,9,10\n"), "") << "a pod may use more CPU than it asks for";
+  EXPECT_THAT(said("a,1,8,1,0.5,0.5,4,2\n"),
+              HasSubstr("line 2: cores_max \"2\": is less than cores_used, 4"));
+  EXPECT_THAT(said("a,1,8,1,0.5,0.5,4,4\na,2,8,1,0.5,0.5,4,4\n"),
+              HasSubstr("line 3: task \"a\": is given twice"));
+}
+
 TEST(RightSize, AMistakeNamesLineAndColumn) {
   for (const char* row : {"a,0,1,1,0,0,0,0\n", "a,1,1,1,1.5,0,0,0\n", "a,1,nan,1,0,0,0,0\n",
                           "a,99999999,1,1,0,0,0,0\n", "a,1,1,1e300,0,0,0,0\n"}) {
