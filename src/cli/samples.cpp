@@ -46,16 +46,17 @@ class CopyFolder {
   CopyFolder& operator=(const CopyFolder&) = delete;
 
   // The copy of a database with what its log has.
-  Result<std::string> copy_of(const std::string& database) const {
+  Result<std::string> copy_of(const std::string& database, const std::string& store) const {
     std::string copy = path_ + "/models.db";
     std::error_code wrong;
     for (const char* suffix : {"", "-wal"}) {
       if (!fs::exists(database + suffix, wrong) && *suffix != '\0') continue;
       fs::copy_file(database + suffix, copy + suffix, wrong);
       if (wrong || path_.empty())
-        return fail(ErrorCode::kNotFound,
-                    format("{}: cannot be read: {}; --store names the daemon's database", database,
-                           wrong.message()));
+        return fail(ErrorCode::kUnavailable,
+                    format("{}, the models of --store {}, cannot be read: {}; --store names the "
+                           "daemon's database",
+                           database, store, wrong.message()));
     }
     return copy;
   }
@@ -69,7 +70,7 @@ Status print_samples(const SamplesCommand& command) {
   settings.path = command.store;
   settings.models_path = command.models_file;
   const CopyFolder folder;
-  SLACKLINE_ASSIGN(const std::string copy, folder.copy_of(settings.models_file()));
+  SLACKLINE_ASSIGN(const std::string copy, folder.copy_of(settings.models_file(), command.store));
   SLACKLINE_ASSIGN(store::ModelStore store, store::ModelStore::open(copy));
   if (!store.closed().empty()) return fail(ErrorCode::kUnavailable, store.closed());
   SLACKLINE_ASSIGN(const auto pairs, store.pairs());

@@ -60,7 +60,7 @@ Result<std::string> read_stream(const std::string& path, std::size_t most_mib) {
   if (path == "-") return read_all(stdin, "standard input", most_mib);
   FILE* const file = std::fopen(path.c_str(), "rb");
   if (file == nullptr)
-    return fail(ErrorCode::kNotFound,
+    return fail(ErrorCode::kUnavailable,
                 format("{}: {}", path, std::generic_category().message(errno)));
   Result<std::string> text = read_all(file, path, most_mib);
   (void)std::fclose(file);

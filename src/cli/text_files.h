@@ -40,7 +40,8 @@ int report_failure(const Error& error);
 // As report_failure(). kInvalidArgument means that the command was called wrongly.
 int report_refusal(const Error& error);
 
-// As report_failure(). kNotFound means that the data from which to answer is missing.
+// As report_failure(). kNotFound means that the data from which to answer is missing; what
+// cannot be read is no lack of data.
 int report_unanswered(const Error& error);
 
 }  // namespace slackline::cli

@@ -544,7 +544,7 @@ Loaded parse_configuration(std::string_view text, const std::string& folder) {
 
 Result<std::string> read_text_file(const std::string& file) {
   const auto unreadable = [&](std::string_view why) {
-    return fail(ErrorCode::kNotFound, format("{} cannot be read: {}", file, why));
+    return fail(ErrorCode::kUnavailable, format("{} cannot be read: {}", file, why));
   };
   // To open what is no file may take for ever: a FIFO waits for its writer.
   if (const FileKind kind = file_kind(file); !is_or_becomes_regular(kind))

@@ -27,7 +27,7 @@ Result<std::vector<std::string>> expand(const std::string& pattern) {
     files.emplace_back(found.gl_pathv[i]);
   ::globfree(&found);
   if (files.empty())
-    return fail(ErrorCode::kNotFound, format("profiles: no file matches {}", pattern));
+    return fail(ErrorCode::kInvalidArgument, format("profiles: no file matches {}", pattern));
   return files;
 }
 

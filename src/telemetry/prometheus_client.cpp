@@ -58,14 +58,15 @@ Error refusal(const net::HttpResponse& response) {
       return {ErrorCode::kForbidden,
               what + "; it wants a bearer token (a token file), another one, or a tenant"};
     case kNotThere:
-      return {ErrorCode::kNotFound, what + "; no Prometheus is at this path: check its prefix"};
+      return {ErrorCode::kInvalidArgument,
+              what + "; no Prometheus is at this path: check its prefix"};
     case kUnprocessable:
       return {ErrorCode::kResourceExhausted, what};
     default:
       break;
   }
   if (response.status >= 300 && response.status < 400)
-    return {ErrorCode::kNotFound, what + "; redirects are not followed: write the last URL"};
+    return {ErrorCode::kInvalidArgument, what + "; redirects are not followed: write the last URL"};
   return {error_of_http_status(response.status), what};
 }
 

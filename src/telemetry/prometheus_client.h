@@ -5,8 +5,8 @@
 // not followed. The token file is read again for every request, so that a token that is renewed
 // counts.
 //
-// Errors say the URL and what to do: kInvalidArgument (the query, the URL or the answer is wrong),
-// kForbidden, kNotFound (no Prometheus at this path), kUnavailable, kTimeout, kResourceExhausted.
+// Errors say the URL and what to do: kInvalidArgument (the query, the URL or the answer is wrong,
+// or no Prometheus is at this path), kForbidden, kUnavailable, kTimeout, kResourceExhausted.
 //
 // Thread-safety: all methods.
 #pragma once

@@ -615,7 +615,9 @@ class ModelsTest(unittest.TestCase):
         self.assertEqual(header, "model,gpu_type,batch,placement,throughput_samples_per_s,model_parallel,source")
         self.assertEqual([row.split(",")[2] for row in rows], ["32", "64", "128", "32"])
         self.assertEqual(from_runs("slackline.db", "--model", "nobody").returncode, 4)
-        self.assertEqual(from_runs("absent.db").returncode, 4)
+        absent = from_runs("absent.db")
+        self.assertEqual(absent.returncode, 3, "what cannot be read is no lack of data")
+        self.assertIn(f"--store {self.directory / 'absent.db'}", absent.stderr)
 
     def test_csv_is_taken_and_another_models_rows_are_not(self):
         header = "model,gpu_type,batch,placement,throughput_samples_per_s,source\n"

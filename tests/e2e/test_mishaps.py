@@ -273,6 +273,9 @@ class CommandLineTest(unittest.TestCase):
         self.assertIn("at most 65536 are listed", self.refusal(*question, "--batch", "64", "--platform", "4096x32"))
         self.assertIn("platform", self.refusal(*trace, "--platform", "65536x65536:k80"))
 
+    def test_a_file_that_is_not_there_is_no_lack_of_data(self):
+        self.assertEqual(run("pairs", "fit", "nofile:k80").returncode, 3)
+
     def test_a_trace_without_tasks_is_an_error(self):
         with tempfile.NamedTemporaryFile("w", suffix=".csv") as trace:
             trace.write("id,submit,type,batch,iters,klass,deadline,req\n")

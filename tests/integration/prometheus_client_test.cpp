@@ -77,8 +77,10 @@ TEST_F(PrometheusClientTest, RefusalsSayWhatToDo) {
   EXPECT_THAT(failure().message, HasSubstr("bearer token"));
   answer(404, "404 page not found");
   EXPECT_THAT(failure().message, HasSubstr("check its prefix"));
+  EXPECT_EQ(failure().code, ErrorCode::kInvalidArgument) << "no lack of data";
   answer(302, "");
   EXPECT_THAT(failure().message, HasSubstr("redirects are not followed"));
+  EXPECT_EQ(failure().code, ErrorCode::kInvalidArgument);
   answer(503, R"({"status":"error","errorType":"timeout","error":"query timed out"})");
   EXPECT_EQ(failure().code, ErrorCode::kUnavailable);
   EXPECT_THAT(failure().message, HasSubstr("timeout: query timed out"));

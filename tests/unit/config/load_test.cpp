@@ -641,6 +641,8 @@ TEST(LoadTest, AnyPathOfAStoreNamesIt) {
 
 TEST(LoadTest, AFileThatCannotBeReadOrIsWrongIsAClearError) {
   test::TemporaryFolder folder;
+  EXPECT_EQ(read_text_file(folder.file("absent.yaml")).error().code, ErrorCode::kUnavailable)
+      << "what cannot be read is no lack of data";
   EXPECT_THAT(load_configuration(folder.file("absent.yaml")).error().message,
               AllOf(HasSubstr("absent.yaml cannot be read"), HasSubstr("No such file")));
   EXPECT_FALSE(load_configuration(folder.path()));
