@@ -78,7 +78,7 @@ class HistoryReader {
     const double length_s = window.to_s - window.from_s;
     const std::string promql = sim::history_promql(
         fact, {static_cast<int>(std::ceil(length_s)), static_cast<int>(step_s_), command_.cluster});
-    const auto answer = client_.query(promql, window.to_s);
+    const auto answer = ask(fact, promql, window);
     if (answer) {
       past_.add(fact, window, answer->series);
       for (const std::string& warning : answer->warnings)
@@ -95,6 +95,14 @@ class HistoryReader {
     const double middle_s = window.from_s + length_s / 2;
     SLACKLINE_TRY(read_fact(fact, {window.from_s, middle_s}));
     return read_fact(fact, {middle_s, window.to_s});
+  }
+
+  Result<wire::QueryAnswer> ask(sim::HistoryFact fact, const std::string& promql,
+                                const sim::TimeSpan& window) {
+    if (fact != sim::HistoryFact::kNodeGpus) return client_.query(promql, window.to_s);
+    const double steps = std::floor((window.to_s - window.from_s) / sim::kNodeStep_s);
+    return client_.query_range(
+        promql, {window.to_s - steps * sim::kNodeStep_s, window.to_s, sim::kNodeStep_s});
   }
 
   telemetry::PrometheusClient& client_;

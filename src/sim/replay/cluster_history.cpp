@@ -13,6 +13,7 @@ namespace slackline::sim {
 namespace {
 
 constexpr double kMostGpusOfContainer = 1024;
+constexpr double kLongestGap = 3;      // in kNodeStep_s, that is not told: a few scrapes may fail
 constexpr double kSameCreation_s = 1;  // kube-state-metrics cuts to whole seconds
 
 // A label, or what a Prometheus made of it where its own target has one of that name.
@@ -34,16 +35,19 @@ struct JobTimes {
   bool interrupted = false;
 };
 
-// The first time at which most of the spans hold, and how many.
-std::pair<double, int> peak_of(const std::vector<TimeSpan>& spans) {
-  std::vector<std::pair<double, int>> changes;  // at one time, ends come first
-  for (const TimeSpan& span : spans) {
-    changes.emplace_back(span.from_s, 1);
-    changes.emplace_back(span.to_s, -1);
-  }
-  std::sort(changes.begin(), changes.end());
-  std::pair<double, int> peak;
-  int now = 0;
+// Of how many more there are from a time on.
+using Changes = std::vector<std::pair<double, std::int64_t>>;
+
+void add_span(Changes& changes, const TimeSpan& span, std::int64_t count) {
+  changes.emplace_back(span.from_s, count);
+  changes.emplace_back(span.to_s, -count);
+}
+
+// The first time at which there are most, and how many.
+std::pair<double, std::int64_t> peak_of(Changes changes) {
+  std::sort(changes.begin(), changes.end());  // at one time, ends come first
+  std::pair<double, std::int64_t> peak;
+  std::int64_t now = 0;
   for (const auto& [time_s, by] : changes) {
     now += by;
     if (now > peak.second) peak = {time_s, now};
@@ -56,10 +60,13 @@ std::pair<double, int> peak_of(const std::vector<TimeSpan>& spans) {
 JobTimes times_of(const std::vector<TimeSpan>& spans) {
   JobTimes times;
   double first_end_s = std::numeric_limits<double>::infinity();
-  for (const TimeSpan& span : spans)
+  Changes changes;
+  for (const TimeSpan& span : spans) {
     first_end_s = std::min(first_end_s, span.to_s);
-  const auto [peak_s, pods] = peak_of(spans);
-  times.pods = pods;
+    add_span(changes, span, 1);
+  }
+  const auto [peak_s, pods] = peak_of(std::move(changes));
+  times.pods = static_cast<int>(pods);
   times.start_s = first_end_s <= peak_s ? spans.front().from_s : peak_s;
   double until_s = times.start_s;
   for (const TimeSpan& span : spans) {
@@ -124,7 +131,7 @@ struct ClusterHistory::Counts {
         "Jobs ran in several parts (a failure, a suspension, pods one after the other): these are "
         "one run.");
     say(deleted, format("pods were deleted while they ran: they ended when they were last seen, "
-                        "{} exactly.",
+                        "{} exactly where there is no gap in the data.",
                         format_duration(step_s)));
     return said;
   }
@@ -238,15 +245,24 @@ void ClusterHistory::add_node_labels(const wire::Series& series) {
 void ClusterHistory::add_instant(const TimeSpan& window, std::span<const wire::Series> answer) {
   if (answer.empty()) return;
   data_from_s_ = std::min(data_from_s_.value_or(window.from_s), window.from_s);
-  Instant instant{window.to_s, {}};
+  std::map<double, NodeGpus> at;
   for (const wire::Series& series : answer) {
     clusters_.emplace(series.label("cluster"));
-    if (!whole_resources_.contains(std::string(series.label("resource")))) continue;
-    int& gpus = instant.gpus[label_of(series, "node")];
-    gpus =
-        std::max(gpus, static_cast<int>(std::clamp(value_of(series), 0.0, kMostGpusOfContainer)));
+    const bool whole = whole_resources_.contains(std::string(series.label("resource")));
+    const std::string node = label_of(series, "node");
+    for (const wire::SeriesPoint& point : series.points) {
+      NodeGpus& nodes = at[point.time_s];
+      if (!whole) continue;
+      int& gpus = nodes[node];
+      gpus = std::max(gpus, static_cast<int>(std::clamp(point.value, 0.0, kMostGpusOfContainer)));
+    }
   }
-  instants_.push_back(std::move(instant));
+  for (auto& [time_s, nodes] : at) {
+    if (node_counts_++ > 0 && time_s - nodes_seen_s_ > without_nodes_.to_s - without_nodes_.from_s)
+      without_nodes_ = {nodes_seen_s_, time_s};
+    nodes_seen_s_ = std::max(nodes_seen_s_, time_s);
+    if (nodes_.empty() || nodes_.back() != nodes) nodes_.push_back(std::move(nodes));
+  }
 }
 
 Status ClusterHistory::check(const TimeSpan& asked) const {
@@ -268,8 +284,7 @@ Status ClusterHistory::check(const TimeSpan& asked) const {
 
 TimeSpan ClusterHistory::read_time(const TimeSpan& asked) const {
   TimeSpan time{std::max(asked.from_s, data_from_s_.value_or(asked.from_s)), 0};
-  for (const Instant& instant : instants_)
-    time.to_s = std::max(time.to_s, instant.time_s);
+  time.to_s = std::max(time.to_s, nodes_seen_s_);
   for (const auto& [uid, pod] : pods_)
     time.to_s = std::max(time.to_s, pod.last_seen_s);
   time.to_s = std::min(time.to_s, asked.to_s);
@@ -292,10 +307,10 @@ std::vector<core::Pool> ClusterHistory::pools(std::vector<std::string>& remarks)
   std::set<std::string> untyped;
   int least_gpus = std::numeric_limits<int>::max();
   int most_gpus = 0;
-  for (const Instant& instant : instants_) {
+  for (const NodeGpus& there : nodes_) {
     std::map<std::pair<std::string, int>, int> nodes;
     int all = 0;
-    for (const auto& [node, gpus] : instant.gpus) {
+    for (const auto& [node, gpus] : there) {
       const GpuType type = type_of(node);
       if (catalog_.is_part(type)) continue;
       if (type.empty()) untyped.insert(node);
@@ -317,13 +332,43 @@ std::vector<core::Pool> ClusterHistory::pools(std::vector<std::string>& remarks)
   remarks.push_back(
       format("The platform is {}: of each kind the most nodes that were there at one of {} times; "
              "together the nodes had from {} to {} GPUs. It does not change.",
-             said, instants_.size(), least_gpus, most_gpus));
+             said, node_counts_, least_gpus, most_gpus));
   if (!untyped.empty())
     remarks.push_back(format(
         "{} nodes tell no GPU type, and are taken as one type: let kube-state-metrics export "
         "nvidia.com/gpu.product (--metric-labels-allowlist=nodes=[...]).",
         untyped.size()));
   return pools;
+}
+
+// By pods of Jobs and of others, with whole GPUs.
+std::int64_t ClusterHistory::most_gpus_held(const TimeSpan& time) const {
+  Changes changes;
+  for (const auto& [uid, pod] : pods_) {
+    if (pod.parts || catalog_.is_part(type_of(pod.node))) continue;
+    if (const auto ran = run_of(pod, time)) add_span(changes, *ran, pod.whole());
+  }
+  return peak_of(std::move(changes)).second;
+}
+
+// Where the platform, of so many GPUs, or the data are not all that was there.
+void ClusterHistory::say_of_nodes(double gpus, History& history) const {
+  const std::int64_t held = most_gpus_held(history.time);
+  if (static_cast<double>(held) > gpus)
+    history.remarks.push_back(
+        format("Recorded runs held up to {} GPUs at once, more than the {:.0f} of the platform: "
+               "nodes came and went between the times at which they were counted, so (recorded) "
+               "had more GPUs than the policies, and the comparison is not fair. Replay, with "
+               "--since, a time in which the nodes did not change.",
+               held, gpus));
+  const double without_s = without_nodes_.to_s - without_nodes_.from_s;
+  if (without_s > kLongestGap * kNodeStep_s)
+    history.remarks.push_back(
+        format("There is no sample of a GPU node for {}, from {} to {}: the cluster had none, or "
+               "the Prometheus did not scrape. What ran then may be missing, and a pod that was "
+               "deleted then ended up to {} after it was last seen. This is the longest such gap.",
+               format_duration(without_s), format_rfc3339(without_nodes_.from_s),
+               format_rfc3339(without_nodes_.to_s), format_duration(without_s)));
 }
 
 // nullopt: it never ran in this time.
@@ -440,6 +485,7 @@ Result<History> ClusterHistory::history(const TimeSpan& asked) const {
   double gpus = 0;
   for (const core::Pool& pool : history.pools)
     gpus += double{1} * pool.nodes * pool.gpus_per_node;
+  say_of_nodes(gpus, history);
   const auto said = counts.sentences(step_s_, history.time, gpus);
   history.remarks.insert(history.remarks.end(), said.begin(), said.end());
   if (history.jobs.empty())

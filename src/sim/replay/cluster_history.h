@@ -9,7 +9,8 @@
 //   end       of a pod that ended: when its last container did; of one that was deleted: when it
 //   was
 //             last seen; of one that still runs: the end of the time that was read
-//   platform  for each GPU type and size of a node, the most nodes that were there at once
+//   platform  for each GPU type and size of a node, the most nodes that were there at once, at
+//             one of the points of kNodeGpus' answers
 //
 // What is left out is counted in the remarks, one sentence each. Pure; not thread-safe.
 #pragma once
@@ -62,7 +63,8 @@ class ClusterHistory {
  public:
   explicit ClusterHistory(GpuCatalog catalog, double step_s = 60);
 
-  // The answer to history_promql(fact) over this window.
+  // The answer to history_promql(fact) over this window: of kNodeGpus with a point every
+  // kNodeStep_s, of the others with one.
   void add(HistoryFact fact, const TimeSpan& window, std::span<const wire::Series> answer);
 
   // `asked`: the time that all windows together cover. kNotFound says what there is no sample of,
@@ -91,10 +93,7 @@ class ClusterHistory {
   };
   using JobKey = std::pair<std::string, std::string>;  // namespace, name
   using JobRun = std::pair<JobKey, double>;            // of the Job that was created then
-  struct Instant {
-    double time_s = 0;
-    std::map<std::string, int> gpus;  // by node
-  };
+  using NodeGpus = std::map<std::string, int>;         // by node
   struct Counts;
 
   void add_pod(HistoryFact fact, const wire::Series& series);
@@ -105,6 +104,8 @@ class ClusterHistory {
   TimeSpan read_time(const TimeSpan& asked) const;
   GpuType type_of(const std::string& node) const;
   std::vector<core::Pool> pools(std::vector<std::string>& remarks) const;
+  std::int64_t most_gpus_held(const TimeSpan& time) const;
+  void say_of_nodes(double gpus, History& history) const;
   std::optional<TimeSpan> run_of(const Pod& pod, const TimeSpan& time) const;
   double created_of(const Pod& pod) const;
   std::map<JobRun, std::vector<const Pod*>> job_runs(const TimeSpan& time, Counts& counts) const;
@@ -118,11 +119,17 @@ class ClusterHistory {
   std::map<JobKey, std::set<double>> created_;
   std::map<std::string, Labels> node_labels_;
   std::map<std::string, std::string> models_;  // by node
-  std::vector<Instant> instants_;
+  std::vector<NodeGpus> nodes_;  // as they were one after the other, each other than the one before
+  int node_counts_ = 0;          // times at which nodes were counted
+  double nodes_seen_s_ = 0;      // the last of them
+  TimeSpan without_nodes_;       // the longest time between two of them
   std::optional<double> data_from_s_;
   std::set<std::string> clusters_;
   std::set<HistoryFact> answered_;  // with a sample
 };
+
+// Between the times at which nodes are counted: those of a cluster autoscaler live no shorter.
+inline constexpr double kNodeStep_s = 600;
 
 inline constexpr std::size_t kMostHistoryJobs = 100'000;
 

@@ -9,8 +9,10 @@
 namespace slackline::sim {
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
+using testing::Not;
 using Labels = std::vector<std::pair<std::string, std::string>>;
 
 constexpr double kFrom_s = 1.8e9;
@@ -217,6 +219,48 @@ TEST_F(ClusterHistoryTest, OldDataThatAreGoneShortenTheTime) {
   past_.add(HistoryFact::kNodeGpus, {first.to_s, kTo_s}, node);
   pod({.name = "a", .job = "a", .bound = 6'000, .completed = 7'000});
   EXPECT_EQ(history().time.from_s, first.to_s);
+}
+
+// The points of one answer: a burst of two nodes that were not there when the day ended.
+TEST_F(ClusterHistoryTest, NodesThatCameAndWentCount) {
+  std::vector<wire::Series> answer = {{{{"node", "n1"}, {"resource", "nvidia_com_gpu"}},
+                                       {{kFrom_s, 8}, {kFrom_s + 600, 8}, {kTo_s, 8}}}};
+  for (const char* node : {"n2", "n3"})
+    answer.push_back({{{"node", node}, {"resource", "nvidia_com_gpu"}}, {{kFrom_s + 600, 8}}});
+  past_.add(HistoryFact::kNodeGpus, kAsked, answer);
+  for (const char* name : {"1", "2", "3"})
+    pod({.name = name,
+         .job = name,
+         .gpus = 8,
+         .bound = 500,
+         .completed = 900,
+         .node = std::string("n") + name});
+  const History found = history();
+  ASSERT_EQ(found.pools.size(), 1U);
+  EXPECT_EQ(found.pools[0].nodes, 3);
+  EXPECT_THAT(found.remarks,
+              Contains(HasSubstr("at one of 3 times; together the nodes had from 8 to 24 GPUs")));
+  EXPECT_THAT(found.remarks, Not(Contains(HasSubstr("not fair"))));
+}
+
+TEST_F(ClusterHistoryTest, RunsOnMoreGpusThanThePlatformHasAreNoFairComparison) {
+  one_node();
+  for (const char* name : {"a", "b"})
+    pod({.name = name, .job = name, .gpus = 4, .bound = 500, .completed = 900, .node = name});
+  pod({.name = "c", .job = "c", .gpus = 4, .bound = 900, .completed = 1'200});
+  EXPECT_THAT(history().remarks,
+              Contains(HasSubstr("held up to 8 GPUs at once, more than the 4 of the platform")));
+}
+
+TEST_F(ClusterHistoryTest, TheLongestGapInTheDataIsTold) {
+  const std::vector<wire::Series> answer = {
+      {{{"node", "n1"}, {"resource", "nvidia_com_gpu"}},
+       {{kFrom_s, 4}, {kFrom_s + 600, 4}, {kFrom_s + 6'600, 4}, {kTo_s, 4}}}};
+  past_.add(HistoryFact::kNodeGpus, kAsked, answer);
+  pod({.name = "a", .job = "a", .bound = 100, .last_seen = 600});
+  EXPECT_THAT(history().remarks,
+              Contains(AllOf(HasSubstr("no sample of a GPU node for 1h40m"),
+                             HasSubstr("from 2027-01-15T08:10:00Z to 2027-01-15T09:50:00Z"))));
 }
 
 // Four GPUs: "small" needs one and comes behind "big", which needs all of them.
