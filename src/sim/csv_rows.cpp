@@ -13,11 +13,18 @@ tl::unexpected<Error> CsvRow::wrong(std::size_t column, std::string_view what) c
                      printable(cells[column], 40), what));
 }
 
-Result<double> CsvRow::number(std::size_t column, double least) const {
+Result<double> CsvRow::number(std::size_t column, double least, double most) const {
   const auto value = parse_number(cells[column]);
   if (!value || !std::isfinite(*value)) return wrong(column, "must be a number");
   if (*value < least) return wrong(column, format("must be at least {}", least));
+  if (*value > most) return wrong(column, format("must be at most {}", most));
   return *value;
+}
+
+Result<double> CsvRow::positive(std::size_t column, double most) const {
+  SLACKLINE_ASSIGN(const double value, number(column, -kAnyNumber, most));
+  if (!(value > 0)) return wrong(column, "must be above 0");
+  return value;
 }
 
 Result<std::int64_t> CsvRow::integer(std::size_t column, std::int64_t least) const {

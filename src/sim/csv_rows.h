@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,8 @@
 
 namespace slackline::sim {
 
+inline constexpr double kAnyNumber = std::numeric_limits<double>::max();
+
 struct CsvRow {
   int line = 0;                    // from 1
   std::vector<std::string> cells;  // as many as columns
@@ -18,8 +21,10 @@ struct CsvRow {
 
   // `line 3: batch "x": what`
   tl::unexpected<Error> wrong(std::size_t column, std::string_view what) const;
-  // A finite number that is at least `least`.
-  Result<double> number(std::size_t column, double least) const;
+  // A finite number from `least` to `most`.
+  Result<double> number(std::size_t column, double least, double most = kAnyNumber) const;
+  // The same, above 0.
+  Result<double> positive(std::size_t column, double most = kAnyNumber) const;
   Result<std::int64_t> integer(std::size_t column, std::int64_t least) const;
 };
 

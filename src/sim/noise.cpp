@@ -22,6 +22,7 @@ Result<int> read_side(const CsvRow& row, std::size_t column) {
 
 Result<NoiseRow> read_row(const CsvRow& cells) {
   NoiseRow row;
+  row.line = cells.line;
   if (!cells.cells[0].empty()) {
     SLACKLINE_ASSIGN(row.task, cells.integer(0, 0));
   }
@@ -29,7 +30,7 @@ Result<NoiseRow> read_row(const CsvRow& cells) {
   row.pool = cells.cells[2];
   SLACKLINE_ASSIGN(row.d_node, read_side(cells, 3));
   SLACKLINE_ASSIGN(row.d_gpn, read_side(cells, 4));
-  SLACKLINE_ASSIGN(row.factor, cells.number(5, std::numeric_limits<double>::min()));
+  SLACKLINE_ASSIGN(row.factor, cells.positive(5));
   return row;
 }
 
@@ -38,6 +39,36 @@ bool matches(const NoiseRow& row, const core::PlanTask& task, const std::string&
   return (row.type.empty() || row.type == task.type) && (row.pool.empty() || row.pool == pool) &&
          (row.d_node == 0 || row.d_node == shape.d_node) &&
          (row.d_gpn == 0 || row.d_gpn == shape.d_gpn);
+}
+
+struct Known {
+  const std::vector<core::Pool>& pools;
+  const core::TaskTable& tasks;
+  const WorkloadProfiles& profiles;
+
+  bool pool(std::string_view name) const {
+    return std::any_of(pools.begin(), pools.end(),
+                       [&](const core::Pool& pool) { return pool.type.str() == name; });
+  }
+  bool task(std::int64_t id) const {
+    return std::any_of(tasks.tasks().begin(), tasks.tasks().end(),
+                       [&](const core::PlanTask& task) { return task.id == id; });
+  }
+};
+
+Status can_match(const NoiseRow& row, const Known& known) {
+  std::string what;
+  if (!row.pool.empty() && !known.pool(row.pool))
+    what = format(
+        "pool \"{0}\", which the platform does not have; name the pool, as in --platform "
+        "4x4:{0}",
+        printable(row.pool, 40));
+  else if (!row.type.empty() && !known.profiles.knows_model(row.type))
+    what = format("type \"{}\", of which there is no profile", printable(row.type, 40));
+  else if (row.task && !known.task(*row.task))
+    what = format("task {}, which the trace does not have", *row.task);
+  if (what.empty()) return {};
+  return fail(ErrorCode::kInvalidArgument, format("line {}: the noise is for {}", row.line, what));
 }
 
 }  // namespace
@@ -62,17 +93,14 @@ double Noise::true_work_s(const core::PlanTask& task, const std::vector<core::Po
   return choice.work_s * factor(task, pools[choice.pool].type.str(), choice.shape);
 }
 
-Status Noise::check(const std::vector<core::Pool>& pools) const {
-  for (const NoiseRow& row : of_all_) {
-    const bool known = row.pool.empty() ||
-                       std::any_of(pools.begin(), pools.end(),
-                                   [&](const auto& pool) { return pool.type.str() == row.pool; });
-    if (!known)
-      return fail(ErrorCode::kInvalidArgument,
-                  format("the noise is for pool \"{}\", which the platform does not have; name the "
-                         "pool, as in --platform 4x4:{}",
-                         printable(row.pool, 40), printable(row.pool, 40)));
-  }
+Status Noise::check(const std::vector<core::Pool>& pools, const core::TaskTable& tasks,
+                    const WorkloadProfiles& profiles) const {
+  const Known known{pools, tasks, profiles};
+  for (const NoiseRow& row : of_all_)
+    SLACKLINE_TRY(can_match(row, known));
+  for (const auto& [task, rows] : of_task_)
+    for (const NoiseRow& row : rows)
+      SLACKLINE_TRY(can_match(row, known));
   return {};
 }
 

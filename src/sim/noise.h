@@ -13,6 +13,7 @@
 
 #include "slackline/base/result.h"
 #include "slackline/core/planning/plan_state.h"
+#include "slackline/model/workload.h"
 
 namespace slackline::sim {
 
@@ -24,6 +25,7 @@ struct NoiseRow {
   int d_node = 0;
   int d_gpn = 0;
   double factor = 1;
+  int line = 0;  // of its file; 0: of none
 };
 
 class Noise {
@@ -36,8 +38,10 @@ class Noise {
   // The true time of the work.
   double true_work_s(const core::PlanTask& task, const std::vector<core::Pool>& pools,
                      const core::Choice& choice) const;
-  // kInvalidArgument if a row names a pool that the platform does not have: it would never match.
-  Status check(const std::vector<core::Pool>& pools) const;
+  // kInvalidArgument if a row names a pool that the platform lacks, a task that the table lacks, or
+  // a type that neither the profiles nor the table know: it would never match.
+  Status check(const std::vector<core::Pool>& pools, const core::TaskTable& tasks,
+               const WorkloadProfiles& profiles) const;
 
  private:
   std::vector<NoiseRow> of_all_;

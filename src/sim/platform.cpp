@@ -38,6 +38,18 @@ Result<core::Pool> parse_pool(std::string_view text) {
   return pool;
 }
 
+std::string where(const TraceTask& task) {
+  return task.line > 0 ? format("line {}: task {}", task.line, task.id)
+                       : format("task {}", task.id);
+}
+
+std::string models_of(const WorkloadProfiles& profiles) {
+  std::set<std::string> models;
+  for (const ProfileEntry& entry : profiles.entries())
+    models.insert(entry.model);
+  return join({models.begin(), models.end()}, ", ");
+}
+
 // Case does not count.
 std::vector<core::PoolIndex> accepted_pools(const TraceTask& task, const Platform& platform) {
   std::vector<core::PoolIndex> pools;
@@ -56,7 +68,7 @@ Status check_accepted(const TraceTask& task, const Platform& platform) {
   for (const core::Pool& pool : platform.pools)
     there.push_back(pool.type.str());
   return fail(ErrorCode::kInvalidArgument,
-              format("task {}: accepts GPU types {}, the platform has {}", task.id,
+              format("{}: accepts GPU types {}, the platform has {}", where(task),
                      printable(join(wanted, ", "), 80), join(there, ", ")));
 }
 
@@ -162,7 +174,8 @@ Result<core::TaskTable> prepare(const Trace& trace, const WorkloadProfiles& prof
   for (const TraceTask& task : trace.tasks) {
     if (!profiles.knows_model(task.type))
       return fail(ErrorCode::kInvalidArgument,
-                  format("task {}: no profile for workload type {}", task.id, task.type));
+                  format("{}: no profile for workload type {}; there are {}", where(task),
+                         printable(task.type, 64), printable(models_of(profiles), 400)));
     SLACKLINE_TRY(check_accepted(task, platform));
     auto estimates = task.expected ? expected_estimates(task, platform)
                                    : core::estimate_placements(platform.pools, profiles, task.type,
@@ -175,8 +188,8 @@ Result<core::TaskTable> prepare(const Trace& trace, const WorkloadProfiles& prof
     tasks.push_back(prepare_task(task, estimates, platform));
     if (tasks.back().menu->empty())
       return fail(ErrorCode::kInvalidArgument,
-                  format("task {}: {} with batch {} has no placement on this platform", task.id,
-                         task.type, task.batch));
+                  format("{}: {} with batch {} has no placement on this platform", where(task),
+                         printable(task.type, 64), task.batch));
   }
   return core::TaskTable(std::move(tasks));
 }

@@ -86,6 +86,14 @@ class Converter {
     choose_gpus(job, task);
     SLACKLINE_TRY(choose_iterations(job, task));
     choose_deadline(job, task);
+    task.line = job.line;
+    if (std::max(task.batch, task.iterations) > kMostWork ||
+        std::max(task.submit_s, std::abs(task.deadline_s)) > kMostTime_s)
+      return fail(ErrorCode::kInvalidArgument,
+                  format("line {}: batch {} and {} iterations may be at most {}; submit {} s and "
+                         "deadline {} s, from the first job, at most {}",
+                         job.line, task.batch, task.iterations, kMostWork, task.submit_s,
+                         task.deadline_s, kMostTime_s));
     return task;
   }
   MadeUp made_up;

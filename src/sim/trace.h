@@ -30,7 +30,12 @@ struct TraceTask {
   int request_gpus = 1;                   // what the user asked for
   std::vector<GpuType> gpu_types{};       // accepted, in order of preference; empty: any
   std::optional<ExpectedRun> expected{};  // absent: its annotations say what it is
+  int line = 0;                           // of the file that it was read from; 0: of none
 };
+
+// What a file may say; more is a mistake, and tables could not show it.
+inline constexpr double kMostWork = 1e12;    // batch, iterations
+inline constexpr double kMostTime_s = 1e10;  // submit_s, deadline_s: three hundred years
 
 struct Trace {
   std::vector<TraceTask> tasks;          // by submit_s; ties keep the order of the source

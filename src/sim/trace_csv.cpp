@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "sim/csv_rows.h"
+#include "slackline/base/duration.h"
 #include "slackline/base/text.h"
 
 namespace slackline::sim {
@@ -18,8 +19,6 @@ const std::vector<std::string> kTypedColumns = [] {
   columns.emplace_back(kTypes);
   return columns;
 }();
-constexpr double kAnyNumber = std::numeric_limits<double>::lowest();
-constexpr double kPositive = std::numeric_limits<double>::min();
 
 Result<QosClass> read_class(const CsvRow& row, std::size_t column) {
   const std::string_view name = row.cells[column];
@@ -50,14 +49,15 @@ Result<std::vector<GpuType>> read_types(const CsvRow& row) {
 
 Result<TraceTask> read_task(const CsvRow& row) {
   TraceTask task;
+  task.line = row.line;
   SLACKLINE_ASSIGN(task.id, row.integer(0, 0));
-  SLACKLINE_ASSIGN(task.submit_s, row.number(1, 0));
+  SLACKLINE_ASSIGN(task.submit_s, row.number(1, 0, kMostTime_s));
   task.type = row.cells[2];
   if (task.type.empty()) return row.wrong(2, "must name a workload type");
-  SLACKLINE_ASSIGN(task.batch, row.number(3, 1));
-  SLACKLINE_ASSIGN(task.iterations, row.number(4, kPositive));
+  SLACKLINE_ASSIGN(task.batch, row.number(3, 1, kMostWork));
+  SLACKLINE_ASSIGN(task.iterations, row.positive(4, kMostWork));
   SLACKLINE_ASSIGN(task.qos, read_class(row, 5));
-  SLACKLINE_ASSIGN(task.deadline_s, row.number(6, kAnyNumber));
+  SLACKLINE_ASSIGN(task.deadline_s, row.number(6, -kMostTime_s, kMostTime_s));
   SLACKLINE_ASSIGN(const std::int64_t request, row.integer(7, 1));
   if (request > std::numeric_limits<int>::max()) return row.wrong(7, "is too large");
   task.request_gpus = static_cast<int>(request);
@@ -65,6 +65,25 @@ Result<TraceTask> read_task(const CsvRow& row) {
     SLACKLINE_ASSIGN(task.gpu_types, read_types(row));
   }
   return task;
+}
+
+// Of times that can hardly be meant.
+std::vector<std::string> odd_times(const std::vector<TraceTask>& tasks) {
+  constexpr double kLateStart_s = 366 * 24 * kHour_s;
+  std::vector<std::string> said;
+  if (!tasks.empty() && tasks.front().submit_s > kLateStart_s)
+    said.push_back(
+        format("The first task is submitted {:.0f} hours after time 0, from which MAKESPAN counts: "
+               "take its submit from every submit and deadline.",
+               tasks.front().submit_s / kHour_s));
+  const auto is_late = [](const TraceTask& task) { return task.deadline_s < task.submit_s; };
+  const auto first = std::find_if(tasks.begin(), tasks.end(), is_late);
+  if (first != tasks.end())
+    said.push_back(
+        format("{} tasks are due before they are submitted (the first: line {}, task {}), and "
+               "always late: a deadline counts from time 0, as submit does.",
+               std::count_if(first, tasks.end(), is_late), first->line, first->id));
+  return said;
 }
 
 }  // namespace
@@ -82,6 +101,7 @@ Result<Trace> parse_trace_csv(std::string_view text) {
       return row.wrong(1, "is earlier than the line before: sort the trace by submit");
     trace.tasks.push_back(std::move(task));
   }
+  trace.assumptions = odd_times(trace.tasks);
   return trace;
 }
 

@@ -276,6 +276,13 @@ class CommandLineTest(unittest.TestCase):
     def test_a_file_that_is_not_there_is_no_lack_of_data(self):
         self.assertEqual(run("pairs", "fit", "nofile:k80").returncode, 3)
 
+    def test_hours_of_forecasts_are_in_order(self):
+        said = self.refusal(
+            "simulate", "--generate", "paper000", "--profile", "manifests/profiles/k80.json",
+            "--forecasts", "/dev/null", "--forecast-hours", "5", "1",
+        )  # fmt: skip
+        self.assertIn("--forecast-hours 5 1: FROM must not be after UNTIL", said)
+
     def test_a_trace_without_tasks_is_an_error(self):
         with tempfile.NamedTemporaryFile("w", suffix=".csv") as trace:
             trace.write("id,submit,type,batch,iters,klass,deadline,req\n")

@@ -60,8 +60,10 @@ Result<Experiment> load(const SimulateOptions& options) {
   SLACKLINE_ASSIGN(experiment.platform.pools, sim::parse_platform(options.platform_text));
   SLACKLINE_ASSIGN(const Workload workload,
                    load_workload(options.source, experiment.platform.pools));
-  SLACKLINE_ASSIGN(experiment.tasks,
-                   sim::prepare(workload.trace, workload.profiles, experiment.platform));
+  auto tasks = sim::prepare(workload.trace, workload.profiles, experiment.platform);
+  if (!tasks && !options.source.file.empty())
+    return fail(tasks.error().with_context(options.source.file));
+  SLACKLINE_ASSIGN(experiment.tasks, std::move(tasks));
   for (const std::string& assumption : workload.trace.assumptions)
     std::fprintf(stderr, "assumed: %s\n", assumption.c_str());
   if (!options.noise.empty()) {
@@ -69,7 +71,9 @@ Result<Experiment> load(const SimulateOptions& options) {
     auto noise = sim::parse_noise_csv(text);
     if (!noise) return fail(noise.error().with_context(options.noise));
     experiment.noise = std::move(*noise);
-    SLACKLINE_TRY(experiment.noise.check(experiment.platform.pools));
+    const Status known =
+        experiment.noise.check(experiment.platform.pools, experiment.tasks, workload.profiles);
+    if (!known) return fail(known.error().with_context(options.noise));
   } else if (options.sigma > 0) {
     experiment.noise = sim::draw_noise(experiment.tasks, experiment.platform.pools, options.sigma,
                                        options.noise_seed);
@@ -138,6 +142,10 @@ Status simulate(const SimulateOptions& options) {
     SLACKLINE_ASSIGN(core::Policy policy, core::parse_policy(name));
     policies.push_back(std::move(policy));
   }
+  if (const auto& hours = options.forecast_hours; !hours.empty() && hours.front() > hours.back())
+    return fail(ErrorCode::kInvalidArgument,
+                format("--forecast-hours {} {}: FROM must not be after UNTIL", hours.front(),
+                       hours.back()));
   if (!compares && policies.size() != 1)
     return fail(ErrorCode::kInvalidArgument, "--policy takes one policy; use --compare for more");
   SLACKLINE_ASSIGN(const Experiment experiment, load(options));

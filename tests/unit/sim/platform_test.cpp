@@ -5,6 +5,7 @@
 #include "sim/comparison.h"
 #include "sim/noise.h"
 #include "sim/trace_csv.h"
+#include "support/profiles.h"
 
 namespace slackline::sim {
 namespace {
@@ -72,8 +73,63 @@ TEST(TraceCsv, SaysWhatIsWrongAndWhere) {
             std::string::npos);
   EXPECT_NE(error_of("0,0,lstm,64,1,Rush,9,1\n").find("klass \"Rush\""), std::string::npos);
   EXPECT_NE(error_of("0,0,lstm,64,0,Normal,9,1\n").find("iters"), std::string::npos);
+  EXPECT_NE(error_of("0,0,lstm,64,-5,Normal,9,1\n").find("line 2: iters \"-5\": must be above 0"),
+            std::string::npos);
+  for (const char* row : {"0,0,lstm,1e300,1,Normal,9,1\n", "0,0,lstm,64,1e300,Normal,9,1\n",
+                          "0,1e300,lstm,64,1,Normal,9,1\n", "0,0,lstm,64,1,Normal,1e300,1\n"})
+    EXPECT_NE(error_of(row).find("must be at most"), std::string::npos) << row;
   EXPECT_NE(error_of("0,0,lstm,64,1,Normal,9\n").find("7 cells"), std::string::npos);
   EXPECT_FALSE(parse_trace_csv("id,submit\n"));
+}
+
+TEST(TraceCsv, TimesThatCanHardlyBeMeantAreTold) {
+  const auto late = parse_trace_csv(std::string(kHeader) +
+                                    "0,1760000000,lstm,64,1,Normal,1760000060,1\n"
+                                    "1,1760000001,lstm,64,1,Normal,-5,1\n");
+  ASSERT_TRUE(late) << late.error().message;
+  ASSERT_EQ(late->assumptions.size(), 2U);
+  EXPECT_NE(late->assumptions[0].find("488889 hours after time 0"), std::string::npos);
+  EXPECT_NE(late->assumptions[1].find("1 tasks are due before they are submitted"),
+            std::string::npos);
+  EXPECT_NE(late->assumptions[1].find("line 3, task 1"), std::string::npos);
+  EXPECT_TRUE(
+      parse_trace_csv(std::string(kHeader) + "0,5,lstm,64,1,Normal,9,1\n")->assumptions.empty());
+}
+
+class Prepared : public testing::Test {
+ protected:
+  Prepared() { platform_.pools = *parse_platform("2x4:k80"); }
+  static Trace trace(const std::string& rows) { return *parse_trace_csv(kHeader + rows); }
+
+  WorkloadProfiles profiles_{
+      {test::a_profile("bert", GpuType("k80"), {"table", {64, 1, 100, 64, 2, 150, 64, 4, 200}})}};
+  Platform platform_;
+};
+
+TEST_F(Prepared, ATypeWithoutAProfileIsToldWithItsLineAndThoseThatThereAre) {
+  const auto tasks = prepare(trace("0,0,nosuch,64,100,Normal,3600,1\n"), profiles_, platform_);
+  ASSERT_FALSE(tasks);
+  EXPECT_EQ(tasks.error().message,
+            "line 2: task 0: no profile for workload type nosuch; there are bert");
+}
+
+TEST_F(Prepared, NoiseThatCanMatchNothingIsRefused) {
+  const auto tasks = prepare(trace("7,0,bert,64,100,Normal,3600,1\n"), profiles_, platform_);
+  ASSERT_TRUE(tasks) << tasks.error().message;
+  const auto said = [&](const std::string& row) {
+    const auto noise = parse_noise_csv("task,type,pool,d_node,d_gn,factor\n" + row);
+    if (!noise) return noise.error().message;
+    const Status checked = noise->check(platform_.pools, *tasks, profiles_);
+    return checked ? std::string() : checked.error().message;
+  };
+  EXPECT_EQ(said("7,,,,,2\n"), "");
+  EXPECT_EQ(said(",bert,k80,1,2,2\n"), "");
+  EXPECT_NE(said(",,K80,,,2\n").find("line 2: the noise is for pool \"K80\""), std::string::npos);
+  EXPECT_NE(said("7,,K80,,,2\n").find("pool \"K80\""), std::string::npos);
+  EXPECT_NE(said(",brt,,,,2\n").find("type \"brt\""), std::string::npos);
+  EXPECT_NE(said("7,,,,,2\n99,,,,,2\n").find("line 3: the noise is for task 99"),
+            std::string::npos);
+  EXPECT_NE(said("7,,,,,0\n").find("must be above 0"), std::string::npos);
 }
 
 TEST(Noise, MultipliesTheRowsThatMatch) {
@@ -87,8 +143,6 @@ TEST(Noise, MultipliesTheRowsThatMatch) {
   EXPECT_EQ(noise->factor(task, "p100", {1, 2}), 2);
   task.id = 8;
   EXPECT_EQ(noise->factor(task, "k80", {1, 1}), 1.25);
-  EXPECT_TRUE(noise->check(*parse_platform("4x4:k80")));
-  EXPECT_FALSE(noise->check(*parse_platform("4x4:K80"))) << "it would silently match nothing";
   EXPECT_FALSE(parse_noise_csv("task,type,pool,d_node,d_gn,factor\n1,,,,,0\n"));
 }
 
