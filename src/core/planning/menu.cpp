@@ -47,11 +47,7 @@ double base_of(const std::vector<Choice>& all) {
 }
 
 void keep_fixed(std::vector<Choice>& all, int gpus) {
-  const auto has = [&](int m) {
-    return std::any_of(all.begin(), all.end(), [&](const Choice& c) { return c.gpus == m; });
-  };
-  const int kept = has(gpus) ? gpus : 1;
-  std::erase_if(all, [&](const Choice& choice) { return choice.gpus != kept; });
+  std::erase_if(all, [&](const Choice& choice) { return choice.gpus != gpus; });
 }
 
 ChoiceIndex slowest(const std::vector<Choice>& all, bool any_count) {
