@@ -8,8 +8,6 @@
 namespace slackline::sim {
 namespace {
 
-constexpr double kMostSeconds = 1e11;  // about 3,000 years; anything longer is a mistake
-
 // The two or four digits at `at`, or -1.
 int digits(std::string_view text, std::size_t at, std::size_t count) {
   const auto number =
@@ -56,7 +54,7 @@ Result<std::size_t> JobTable::require(std::initializer_list<std::string_view> na
 
 double JobTable::number(const wire::CsvRow& row, std::size_t column, double least) {
   const auto value = parse_number(row.cell(column));
-  if (value && std::isfinite(*value) && *value >= least && *value <= kMostSeconds) return *value;
+  if (value && std::isfinite(*value) && *value >= least && *value <= kMostTime_s) return *value;
   problem(row, column, format("must be a number of {} or more", least));
   return 0;
 }
@@ -70,7 +68,7 @@ std::optional<double> JobTable::optional_number(const wire::CsvRow& row,
 double JobTable::time(const wire::CsvRow& row, std::size_t column) {
   if (const auto seconds = parse_date_time(row.cell(column))) return *seconds;
   const auto value = parse_number(row.cell(column));
-  if (value && *value >= 0 && *value <= kMostSeconds) return *value;
+  if (value && *value >= 0 && *value <= kMostTime_s) return *value;
   problem(row, column, "must be seconds, or a date and time such as 2017-10-03 07:10:26");
   return 0;
 }

@@ -23,7 +23,7 @@ class JobTable {
   // kInvalidArgument: names them and the columns that are there.
   Result<std::size_t> require(std::initializer_list<std::string_view> names) const;
 
-  // A finite number of at least `least` (and at most kMostSeconds); 0 and a problem otherwise.
+  // A finite number of at least `least` (and at most kMostTime_s); 0 and a problem otherwise.
   double number(const wire::CsvRow& row, std::size_t column, double least);
   // Empty cells and missing columns are nullopt.
   std::optional<double> optional_number(const wire::CsvRow& row, std::optional<std::size_t> column,

@@ -170,6 +170,9 @@ TEST_F(TraceFormats, WhatIsNoTraceIsRefusedWithTheRemedy) {
               HasSubstr("none of the 1 jobs"));
   EXPECT_THAT(error_of("submit_time,model_name,num_gpu,duration,batch_size\n1,bert,1,10,7\n"),
               AllOf(HasSubstr("line 2"), HasSubstr("bert with batch 7")));
+  options_.mix = *parse_class_mix("0:0:1");
+  EXPECT_THAT(error_of("submit_time,model_name,num_gpu,duration\n1,bert,1,9e9\n"),
+              AllOf(HasSubstr("line 2"), HasSubstr("deadline 18000000000 s")));
 }
 
 }  // namespace
