@@ -293,6 +293,10 @@ constexpr auto kListed = std::to_array<ListedMetric>({
     {"slackline_config_reloads_total", MetricKind::kCounter, "result=loaded|refused",
      "Configuration files read again, by result.",
      "`refused` above zero: the log says why, the last good file is in force"},
+    {"slackline_journal_damaged", MetricKind::kGauge, "",
+     "Times the journal was found damaged since the start.",
+     "above zero: history and reports began anew; what was before is in the file that was moved "
+     "aside"},
     {"slackline_journal_degraded", MetricKind::kGauge, "",
      "1 while the journal cannot be written, 0 otherwise.", "1: the disk"},
     {"slackline_journal_dropped_rows", MetricKind::kGauge, "",

@@ -112,6 +112,18 @@ void take_rights_of_others(const std::string& path) {
       fs::permissions(path + suffix, fs::perms::others_all, fs::perm_options::remove, error);
 }
 
+// SQLite makes -wal and -shm with the rights that the file has then: of one that was read-only for
+// a while they stay so, and keep it from being written.
+void let_owner_write_beside(const std::string& path) {
+  namespace fs = std::filesystem;
+  constexpr fs::perms kWrite = fs::perms::owner_write;
+  std::error_code error;
+  if ((fs::status(path, error).permissions() & kWrite) == fs::perms::none) return;
+  for (const char* suffix : {"-wal", "-shm"})
+    if (file_kind(path + suffix) == FileKind::kRegular)
+      fs::permissions(path + suffix, kWrite, fs::perm_options::add, error);
+}
+
 // A file that could not be created on a full disk must not look damaged the next time.
 void remove_beginnings(const std::string& path) {
   for (const char* suffix : {"-wal", "-shm", ""})
@@ -242,6 +254,7 @@ Result<Database> Database::connect(const std::string& path, int flags, double bu
 Result<Database> Database::open_checked(const DatabaseOptions& options, bool& ours) {
   const bool is_file = !in_memory(options.path);
   if (is_file) make_private(options.path);
+  if (is_file && ours) let_owner_write_beside(options.path);
   SLACKLINE_ASSIGN(
       Database database,
       connect(options.path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, options.busy_timeout_s));

@@ -28,8 +28,9 @@ constexpr double kLongestRetry_s = 2.0;
 constexpr double kPruneHistoryEvery_s = 60;
 constexpr std::size_t kMaxQueryLimit = 1000;
 constexpr std::string_view kRemedy =
-    "free the disk or make it writable, or end the process that locks the file; until then rows "
-    "wait in memory and are dropped when the queue is full; scheduling is unaffected";
+    "free the disk or make it writable (the file, and those with -wal and -shm beside it), or end "
+    "the process that locks the file; until then rows wait in memory and are dropped when the "
+    "queue is full; scheduling is unaffected";
 
 struct OutcomeUpdate {
   Uid pod;
@@ -286,8 +287,11 @@ Status Journal::Impl::open_file(bool used_before) {
     obs::log_error("journal_damaged",
                    {{"path", options_.path},
                     {"moved_to", moved_aside},
-                    {"remedy", "a new journal is begun; scheduling is unaffected"}});
+                    {"remedy",
+                     "history, decisions and reports begin anew; those before are in the file that "
+                     "was moved; check the disk; scheduling is unaffected"}});
     MutexLock lock(mutex_);
+    ++stats_.damaged;
     stats_.recovered_from = moved_aside;
   }
   SLACKLINE_ASSIGN(Database database, std::move(opened));

@@ -48,7 +48,8 @@ struct JournalStats {
   std::uint64_t unreadable = 0;  // damaged rows left out of answers, each time
   bool degraded = false;         // the disk refuses or the file is locked
   std::string problem;           // while degraded: which file, why, and the remedy
-  std::string recovered_from;    // where a damaged file was moved; empty = none
+  std::uint64_t damaged = 0;     // times the file was found damaged
+  std::string recovered_from;    // where a damaged file was moved last; empty = none
 };
 
 class Journal {

@@ -3,6 +3,8 @@
 #include <optional>
 #include <utility>
 
+#include "slackline/base/file_kind.h"
+
 namespace slackline::store {
 namespace {
 
@@ -16,6 +18,10 @@ Result<Database> open_one(const DatabaseOptions& options, MirroredDatabase::Reco
   return database;
 }
 
+bool is_there(const std::string& path) {
+  return file_kind(path) != FileKind::kNothing;
+}
+
 Result<std::int64_t> revision_of(Database& database) {
   return database.query_integer("SELECT value FROM revision");
 }
@@ -27,12 +33,15 @@ Result<MirroredDatabase> MirroredDatabase::open(const DatabaseOptions& options,
   DatabaseOptions both = options;
   both.migrations.insert(both.migrations.begin(), kCreateRevision);
   if (!in_memory(options.path)) SLACKLINE_TRY(check_place(options.path + ".mirror"));
+  const bool both_there = is_there(options.path) && is_there(options.path + ".mirror");
   SLACKLINE_ASSIGN(Database primary, open_one(both, recovery));
   if (in_memory(options.path)) return MirroredDatabase(std::move(primary), std::nullopt);
   both.path += ".mirror";
   SLACKLINE_ASSIGN(Database mirror, open_one(both, recovery));
   MirroredDatabase database(std::move(primary), std::move(mirror));
-  SLACKLINE_ASSIGN(recovery.restored, database.reconcile());
+  SLACKLINE_ASSIGN(const bool copied, database.reconcile());
+  // One that is whole, and as new as the one that was begun again, has nothing to be copied.
+  recovery.restored = copied || (both_there && recovery.moved_aside.size() == 1);
   return database;
 }
 

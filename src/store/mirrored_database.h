@@ -23,7 +23,7 @@ class MirroredDatabase {
   // `options.path` is the primary, the one that readers open; the mirror is PATH.mirror. In memory
   // there is no mirror.
   // `moved_aside` gets the new names of damaged files; `restored` is true if one of them was copied
-  // from the other.
+  // from the other, or if that shows that nothing was written yet.
   struct Recovery {
     std::vector<std::string> moved_aside;
     bool restored = false;

@@ -1,6 +1,7 @@
 #include "store/store_lock.h"
 
 #include <cerrno>
+#include <filesystem>
 #include <system_error>
 #include <utility>
 
@@ -22,8 +23,11 @@ std::string content_of(int file) {
   return std::string(trim(std::string_view(text, size > 0 ? static_cast<std::size_t>(size) : 0)));
 }
 
+// Next to the file itself: whoever names it by a symbolic link meets the same lock.
 std::string file_of(const std::string& path) {
-  return path + ".lock";
+  std::error_code error;
+  const auto resolved = std::filesystem::weakly_canonical(path, error);
+  return (error ? path : resolved.string()) + ".lock";
 }
 
 }  // namespace

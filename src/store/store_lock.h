@@ -1,7 +1,8 @@
 // StoreLock: at most one daemon per store. Each of two would trust its own memory of the file.
 //
-// An OS lock (flock) on PATH.lock next to the database, with the holder's pid in the file; it ends
-// with the process, however that ends. On a file system without locks nothing is locked.
+// An OS lock (flock) on PATH.lock next to the database (of a symbolic link: next to what it leads
+// to), with the holder's pid in the file; it ends with the process, however that ends. On a file
+// system without locks nothing is locked.
 #pragma once
 
 #include <functional>

@@ -149,10 +149,11 @@ MORE_THAT_FIRE = {  # what else the same alert finds
     "SlacklineStoreDamaged": [
         (
             10,
-            {"slackline_journal_degraded": steady(1)},
+            {metric: steady(1)},
             {"severity": "warning", "store": "decisions"},
             "The store of decisions is damaged, or cannot be written",
         )
+        for metric in ("slackline_journal_degraded", "slackline_journal_damaged")
     ],
 }
 

@@ -163,6 +163,8 @@ class MishapsTest(unittest.TestCase):
             self.assertEqual(self.ask(daemon), 200)
             self.assertEqual(daemon.get("/v1/decisions")[0], 200)
             self.assertIn("journal_damaged", self.log_of(daemon))
+            self.assertRegex(self.readiness(daemon), r"reports begin anew; .*slackline\.db\.damaged-")
+            self.assertEqual(daemon.total("slackline_journal_damaged"), 1)
             daemon.stop()
             shutil.rmtree(daemon.config.parent)
 

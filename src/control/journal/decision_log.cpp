@@ -2,9 +2,11 @@
 
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "obs/log.h"
 #include "slackline/base/clock.h"
+#include "slackline/base/text.h"
 #include "slackline/model/extender_messages.h"
 
 namespace slackline::control {
@@ -17,7 +19,8 @@ DecisionLog::DecisionLog(store::Journal* journal, obs::MetricsRegistry& metrics)
       dropped_(metrics.gauge("slackline_journal_dropped_rows")),
       queued_(metrics.gauge("slackline_journal_queued_rows")),
       unreadable_(metrics.gauge("slackline_journal_unreadable_rows")),
-      degraded_(metrics.gauge("slackline_journal_degraded")) {}
+      degraded_(metrics.gauge("slackline_journal_degraded")),
+      damaged_(metrics.gauge("slackline_journal_damaged")) {}
 
 namespace {
 
@@ -79,7 +82,16 @@ void DecisionLog::on_pod_bound(const Pod& pod, double seen_s) {
 }
 
 std::string DecisionLog::journal_problem() const {
-  return journal_ == nullptr ? "there is no journal" : journal_->stats().problem;
+  if (journal_ == nullptr) return "there is no journal";
+  const store::JournalStats stats = journal_->stats();
+  std::vector<std::string> problems;
+  if (!stats.problem.empty()) problems.push_back(stats.problem);
+  if (stats.damaged > 0)
+    problems.push_back(
+        format("the decision journal was damaged: history, decisions and reports begin anew; those "
+               "before are in {}",
+               stats.recovered_from));
+  return join(problems, "; ");
 }
 
 void DecisionLog::refresh_metrics() {
@@ -93,6 +105,7 @@ void DecisionLog::refresh_metrics() {
   queued_.set(static_cast<double>(stats.queued));
   unreadable_.set(static_cast<double>(stats.unreadable));
   degraded_.set(stats.degraded ? 1 : 0);
+  damaged_.set(static_cast<double>(stats.damaged));
 }
 
 }  // namespace slackline::control

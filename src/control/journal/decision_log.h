@@ -39,7 +39,8 @@ class DecisionLog : public cluster::ClusterObserver {
   // The watch saw the pod bound: that is the outcome of its last decision.
   void on_pod_bound(const Pod& pod, double seen_s) override;
 
-  // Why decisions are not on disk, with the remedy; empty while they are.
+  // Why decisions are not on disk, with the remedy, and what was lost with a damaged file; empty
+  // where they all are.
   std::string journal_problem() const;
   // Brings the journal's own counters into the metrics; called before each scrape.
   void refresh_metrics();
@@ -54,6 +55,7 @@ class DecisionLog : public cluster::ClusterObserver {
   obs::Gauge queued_;
   obs::Gauge unreadable_;
   obs::Gauge degraded_;
+  obs::Gauge damaged_;
 };
 
 }  // namespace slackline::control

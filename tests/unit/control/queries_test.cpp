@@ -1,5 +1,8 @@
 #include "control/query/queries.h"
 
+#include <algorithm>
+#include <fstream>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +12,7 @@
 #include "support/cluster_builder.h"
 #include "support/fake_clock.h"
 #include "support/fake_cluster.h"
+#include "support/temporary_folder.h"
 
 namespace slackline::control {
 namespace {
@@ -16,6 +20,7 @@ namespace {
 using test::a_cluster;
 using test::a_node;
 using test::a_pod;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -216,6 +221,25 @@ TEST_F(QueriesTest, TroubleWithTheModelDatabaseIsToldAndLeavesItReady) {
   EXPECT_EQ(check.name, "models-stored");
   EXPECT_TRUE(check.ok);
   EXPECT_EQ(check.detail, "the disk is full");
+}
+
+TEST_F(QueriesTest, ADamagedJournalIsToldAndLeavesItReady) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.file("slackline.db");
+  ASSERT_TRUE(store::Journal::open({.path = path}));
+  std::ofstream(path) << std::string(10000, 'z');
+  const auto journal = store::Journal::open({.path = path});
+  ASSERT_TRUE(journal) << journal.error().message;
+  DecisionLog damaged(journal->get(), metrics);
+  damaged.refresh_metrics();
+  EXPECT_THAT(metrics.expose(), HasSubstr("slackline_journal_damaged 1"));
+  const auto checks = Health(source, damaged).checks();
+  const auto check = std::find_if(checks.begin(), checks.end(),
+                                  [](const auto& c) { return c.name == "journal-written"; });
+  ASSERT_NE(check, checks.end());
+  EXPECT_TRUE(check->ok);
+  EXPECT_THAT(check->detail, AllOf(HasSubstr("history, decisions and reports begin anew"),
+                                   HasSubstr(path + ".damaged-")));
 }
 
 }  // namespace

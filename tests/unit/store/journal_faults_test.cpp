@@ -8,6 +8,7 @@
 
 #include <gmock/gmock.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -150,6 +151,7 @@ TEST_F(JournalFaults, ADamagedFileIsMovedAsideAndTold) {
   auto journal = open();
   ASSERT_TRUE(journal);
   EXPECT_THAT(journal->stats().recovered_from, HasSubstr("journal.db.damaged-"));
+  EXPECT_EQ(journal->stats().damaged, 1U);
   journal->append(decision(1));
   EXPECT_TRUE(journal->flush(10));
 }
@@ -176,8 +178,28 @@ TEST_F(JournalFaults, ASecondDaemonOnTheFileIsToldWhoHasIt) {
   EXPECT_THAT(second.error().message,
               HasSubstr(options_.path + " is in use by process " + std::to_string(::getpid())));
   EXPECT_THAT(second.error().message, HasSubstr("store.path"));
+  ASSERT_EQ(::symlink(options_.path.c_str(), folder_.file("link.db").c_str()), 0);
+  second = Journal::open({.path = folder_.file("link.db")});
+  ASSERT_FALSE(second) << "by a symbolic link it is the same file";
+  EXPECT_EQ(second.error().code, ErrorCode::kConflict);
   first.reset();
   EXPECT_TRUE(open());
+}
+
+// As SQLite makes them beside a file that is read-only for a while. Root may write them anyhow.
+TEST_F(JournalFaults, WhatLiesBesideAFileThatMayBeWrittenAgainIsWritten) {
+  open().reset();
+  for (const char* suffix : {"-wal", "-shm"}) {
+    std::ofstream(options_.path + suffix).close();
+    ASSERT_EQ(::chmod((options_.path + suffix).c_str(), 0400), 0);
+  }
+  auto journal = open();
+  ASSERT_TRUE(journal);
+  EXPECT_FALSE(journal->stats().degraded) << journal->stats().problem;
+  for (const char* suffix : {"-wal", "-shm"})
+    EXPECT_EQ(std::filesystem::status(options_.path + suffix).permissions(),
+              std::filesystem::perms(0600))
+        << suffix;
 }
 
 // Somebody dropped the tables, or set the version back: history, which may be deleted at any time.

@@ -205,6 +205,19 @@ TEST_F(ModelStoreTest, AnEmptyOrMissingFileLosesNothing) {
   EXPECT_EQ(count(), 5u);
 }
 
+TEST_F(ModelStoreTest, AFileInWhichNothingWasWrittenYetLosesNothing) {
+  for (const std::string& path : {path_, path_ + ".mirror"}) {
+    static_cast<void>(open());
+    damage(path);
+    const StoreDamage met = open().damage();
+    EXPECT_EQ(met.lost, 0) << path;
+    EXPECT_EQ(met.restored, 1) << path;
+  }
+  damage(path_);
+  fs::remove(path_ + ".mirror");
+  EXPECT_EQ(open().damage().lost, 1) << "nobody can say what was in it";
+}
+
 TEST_F(ModelStoreTest, BeginsAnewWhereBothFilesAreDamaged) {
   fill(5);
   damage(path_);
