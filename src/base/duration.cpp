@@ -133,7 +133,7 @@ std::string duration_advice(std::string_view text) {
   for (const auto& [unit, unit_s] : {Unit{"m", 60}, Unit{"h", 3600}, Unit{"d", 86400}})
     if (std::fmod(*seconds, unit_s) == 0)
       longer = format("{}{}", static_cast<std::int64_t>(*seconds / unit_s), unit);
-  return format("it has no unit: write {}s or {}", text, longer);
+  return format("it has no unit: write {}s or {} (units: ms, s, m, h, d, w)", text, longer);
 }
 
 Result<double> parse_rfc3339_s(std::string_view text) {

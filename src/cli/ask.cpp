@@ -69,6 +69,11 @@ int show(const AskOptions& options, const std::string& path,
 }
 
 int ask(const AskOptions& options, const std::string& path) {
+  if (options.output == "csv")
+    return report_refusal(
+        Error{ErrorCode::kInvalidArgument,
+              "this answer is not printed as csv: csv is for lists; write -o json "
+              "or -o yaml"});
   const std::string asked =
       path + (path.find('?') == std::string::npos ? "?" : "&") + "output=" + options.output;
   client::Client client(options.server);
@@ -198,6 +203,7 @@ struct Question {
 };
 
 const std::vector<std::string> kListOutputs = {"table", "wide", "json", "yaml", "csv"};
+const std::vector<std::string> kSingleOutputs = {"table", "wide", "json", "yaml"};
 const std::vector<std::string> kReportOutputs = {"table", "wide", "json", "yaml",
                                                  "csv",   "md",   "html"};
 
@@ -241,7 +247,7 @@ void add_queue(CLI::App& app, int& exit_code) {
 
 void add_cluster(CLI::App& app, int& exit_code) {
   const auto [command, options] =
-      add_question(app, "cluster", "Show the cluster as the daemon sees it");
+      add_question(app, "cluster", "Show the cluster as the daemon sees it", kSingleOutputs);
   command->callback([&exit_code, asked = options] { exit_code = ask(*asked, "/v1/cluster"); });
 }
 
@@ -334,7 +340,7 @@ void add_models(CLI::App& app, int& exit_code) {
 
 int calibrate(const AskOptions& options, const std::string& path) {
   const auto answer =
-      client::Client(options.server).post_json(path + "output=" + options.output, "{}");
+      client::Client(options.server).post_json(path + "output=" + options.output, "");
   if (!answer) return report_failure(answer.error());
   print_answer(*answer);
   return 0;
@@ -477,7 +483,8 @@ void add_shares(CLI::App& app, int& exit_code) {
 
 void add_ready(CLI::App& app, int& exit_code) {
   const auto [command, options] = add_question(
-      app, "ready", "Ask whether the daemon is ready (exit code 0) and what it waits for");
+      app, "ready", "Ask whether the daemon is ready (exit code 0) and what it waits for",
+      kSingleOutputs);
   command->callback([&exit_code, asked = options] { exit_code = ask(*asked, "/readyz?verbose"); });
 }
 

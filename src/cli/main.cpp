@@ -215,7 +215,7 @@ int main(int argc, char** argv) {
     sort_into_groups(app);
     exit_code = run(app, words_of(argc, argv), exit_code);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kWrongUsage;
+    exit_code = app.exit(error) == 0 ? 0 : kWrongUsage;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s: %s\n", program().c_str(), error.what());
     return kFailure;

@@ -25,6 +25,8 @@ constexpr std::string_view kDumpPrefix = "file:";
 constexpr double kLeastStaleAfter_s = 90;
 constexpr double kLeastSlowAfter_s = 1;
 constexpr double kLeastTrialRun_s = 60;
+constexpr double kLeastCertificateLife_s = 10;
+constexpr double kLeastKeyLife_s = kHour_s;
 constexpr std::int64_t kMostTrialIterations = 1'000'000;
 constexpr std::int64_t kMostShare = 1'000'000;  // GPUs
 
@@ -213,6 +215,10 @@ void read_certificate(Section& section, CertificateSettings& certificate) {
   section.texts("names", certificate.names);
   read_object_name(section, "secret", certificate.secret);
   section.duration("life", certificate.life_s);
+  if (certificate.life_s < kLeastCertificateLife_s)
+    section.problem("life", format("is {}", format_duration(certificate.life_s)),
+                    "it must be at least 10s, and should be days: after two thirds of it a new one "
+                    "is made, which all have to read before the old one ends");
   if (certificate.names.empty())
     section.problem("names", "names nothing", "add the names by which clients call the listener");
   for (const std::string& name : certificate.names)
@@ -253,6 +259,10 @@ void read_remote_api(Section& section, RemoteApiSettings& api) {
 void read_trust(Section& section, TrustSettings& trust) {
   read_object_name(section, "keySecret", trust.key_secret);
   section.duration("keyLife", trust.key_life_s);
+  if (trust.key_life_s < kLeastKeyLife_s)
+    section.problem("keyLife", format("is {}", format_duration(trust.key_life_s)),
+                    "it must be at least 1h: plans that were signed more than five lives ago are "
+                    "believed no more");
 }
 
 void read_order(Section& section, std::vector<GpuType>& types) {

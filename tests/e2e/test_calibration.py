@@ -105,6 +105,8 @@ class CalibrationTest(ActiveCase):
         self.assertEqual({row["state"] for row in wanted}, {"wanted"})
         self.assertEqual(wanted[0]["shape"], "1x1")
         self.assertGreater(wanted[0]["bits"], wanted[-1]["bits"])
+        asked = self.rows("closednet")
+        self.assertEqual([row["shape"] for row in asked], [row["shape"] for row in wanted])
         told = self.cluster.wait(
             lambda: self.reasons("nets", CLOSED).get("CalibrationNotAllowed"), 30, "its owner to be told"
         )

@@ -425,10 +425,17 @@ class DumpTest(unittest.TestCase):
 
     def test_what_cannot_be_written_is_a_failure(self):
         with open("/dev/full", "w") as full:
-            done = subprocess.run([slackline_binary(), "nodes", "--server", self.daemon.api_url], stdout=full,
-                                  stderr=subprocess.PIPE, text=True)  # fmt: skip
-        self.assertEqual(done.returncode, 3)
-        self.assertIn("could not be written", done.stderr)
+            for words in (["nodes", "--server", self.daemon.api_url], ["--help"], ["--version"]):
+                done = subprocess.run([slackline_binary(), *words], stdout=full, stderr=subprocess.PIPE, text=True)
+                self.assertEqual(done.returncode, 3, words)
+                self.assertIn("could not be written", done.stderr)
+
+    def test_what_is_no_list_is_not_printed_as_csv(self):
+        for question in (["cluster"], ["tasks", "team/train"], ["ready"]):
+            done = subprocess.run([slackline_binary(), *question, "-o", "csv", "--server", self.daemon.api_url],
+                                  capture_output=True, text=True)  # fmt: skip
+            self.assertEqual((done.returncode, done.stdout), (2, ""), question)
+            self.assertIn("csv", done.stderr)
 
     def test_what_the_daemon_cannot_know_or_understand_is_not_an_answer(self):
         def ask(server, *question):

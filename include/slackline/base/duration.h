@@ -19,7 +19,7 @@ inline constexpr double kNever =
 
 Result<double> parse_duration_s(std::string_view text);
 
-// What to write in place of one that is not read: "it has no unit: write 3600s or 1h".
+// What to write in place of one that is not read: "it has no unit: write 3600s or 1h (units: ...)".
 std::string duration_advice(std::string_view text);
 
 // Seconds since 1970-01-01T00:00:00Z.

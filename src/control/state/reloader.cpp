@@ -1,6 +1,7 @@
 #include "control/state/reloader.h"
 
 #include <utility>
+#include <vector>
 
 #include <sys/stat.h>
 
@@ -80,9 +81,13 @@ void Reloader::load() {
 }
 
 void Reloader::refuse(const std::string& error) {
+  std::vector<std::string> findings;
+  for (const std::string_view line : split(error, '\n'))
+    findings.emplace_back(line);
+  obs::log_error("configuration_refused", {{"file", options_.file},
+                                           {"error", slackline::join(findings, "; ")},
+                                           {"kept", "the last good one"}});
   refused_.add();
-  obs::log_error("configuration_refused",
-                 {{"file", options_.file}, {"error", error}, {"kept", "the last good one"}});
 }
 
 }  // namespace slackline::control

@@ -115,6 +115,25 @@ class Adapter : public YAML::EventHandler {
   std::vector<Level> levels_;
 };
 
+// Whether the line (from 0) is indented with a tab.
+bool is_indented_with_tab(std::string_view text, int line) {
+  for (; line > 0; --line) {
+    const std::size_t end = text.find('\n');
+    if (end == std::string_view::npos) return false;
+    text.remove_prefix(end + 1);
+  }
+  const std::size_t first = text.find_first_not_of(' ');
+  return first != std::string_view::npos && text[first] == '\t';
+}
+
+YamlProblem problem_of(const YAML::Exception& error, std::string_view text) {
+  if (error.mark.is_null()) return {1, format("not YAML: {}", error.msg)};
+  const bool tab = is_indented_with_tab(text, error.mark.line);
+  return {error.mark.line + 1,
+          tab ? format("not YAML: a tab where YAML wants spaces ({})", error.msg)
+              : format("not YAML: {}", error.msg)};
+}
+
 }  // namespace
 
 std::optional<YamlProblem> read_yaml(std::string_view text, const YamlLimits& limits,
@@ -132,8 +151,7 @@ std::optional<YamlProblem> read_yaml(std::string_view text, const YamlLimits& li
   } catch (const YamlProblem& problem) {
     return problem;
   } catch (const YAML::Exception& error) {
-    return YamlProblem{error.mark.is_null() ? 1 : error.mark.line + 1,
-                       format("not YAML: {}", error.msg)};
+    return problem_of(error, text);
   } catch (const std::exception& error) {
     return YamlProblem{1, format("not YAML: {}", error.what())};
   }

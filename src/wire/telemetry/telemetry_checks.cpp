@@ -8,6 +8,7 @@ namespace slackline::wire {
 namespace {
 
 constexpr std::size_t kLongestUrl = 2048;
+constexpr std::int64_t kLargestPort = 65535;
 
 bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
@@ -29,8 +30,14 @@ Status check_url(const std::string& url) {
   for (const char c : rest)
     if (static_cast<unsigned char>(c) <= ' ' || c == '?' || c == '#')
       return wrong("it has a space, a query or a fragment");
-  if (rest.substr(0, rest.find('/')).find('@') != std::string_view::npos)
+  const std::string_view host = rest.substr(0, rest.find('/'));
+  if (host.find('@') != std::string_view::npos)
     return wrong("it has a user in it, which belongs into a token file");
+  const std::size_t colon = host.rfind(':');
+  if (colon != std::string_view::npos && host.find(']', colon) == std::string_view::npos) {
+    const auto port = parse_int(host.substr(colon + 1));
+    if (!port || *port < 1 || *port > kLargestPort) return wrong("its port is not of 1 to 65535");
+  }
   return {};
 }
 

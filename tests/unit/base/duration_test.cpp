@@ -28,9 +28,9 @@ TEST(Duration, ThatLacksAUnitIsToldWhich) {
     EXPECT_FALSE(parse_duration_s(text).has_value()) << text;
     return duration_advice(text);
   };
-  EXPECT_EQ(advice("3600"), "it has no unit: write 3600s or 1h");
-  EXPECT_EQ(advice("90"), "it has no unit: write 90s or 90m");
-  EXPECT_EQ(advice("172800"), "it has no unit: write 172800s or 2d");
+  EXPECT_EQ(advice("3600"), "it has no unit: write 3600s or 1h (units: ms, s, m, h, d, w)");
+  EXPECT_EQ(advice("90"), "it has no unit: write 90s or 90m (units: ms, s, m, h, d, w)");
+  EXPECT_EQ(advice("172800"), "it has no unit: write 172800s or 2d (units: ms, s, m, h, d, w)");
   for (const char* text : {"2 hours", "PT2H", "02:00:00", ""})
     EXPECT_EQ(advice(text), "write it with units, as in 90s, 45m, 3h30m, 1d12h or 2w") << text;
 }

@@ -135,6 +135,8 @@ TEST(LoadTest, TheKeyOfPlansIsConfigured) {
   EXPECT_EQ(loaded.configuration.trust.key_life_s, 86400);
   EXPECT_THAT(problems("trust: {keySecret: key}\n"),
               ElementsAre(HasSubstr("it must be NAMESPACE/NAME")));
+  EXPECT_THAT(problems("trust: {keyLife: 59m}\n"),
+              ElementsAre(HasSubstr("trust.keyLife: is 59m00s; it must be at least 1h")));
 }
 
 TEST(LoadTest, WhoIsBoundAndWhoGivesBackIsConfigured) {
@@ -183,6 +185,13 @@ TEST(LoadTest, WhatNoPrometheusCanBeAskedIsSaid) {
   EXPECT_THAT(problems("telemetry: {prometheus: {url: 'prometheus:9090'}}\n"),
               ElementsAre(AllOf(StartsWith("f:3: error: telemetry.prometheus.url: cannot be asked"),
                                 HasSubstr("write http(s)://HOST[:PORT][/PREFIX]"))));
+  for (const char* url : {"http://x:99999", "http://x:0/prom", "http://x:", "http://[::1]:port"})
+    EXPECT_THAT(problems(format("telemetry: {{prometheus: {{url: '{}'}}}}\n", url)),
+                ElementsAre(HasSubstr("its port is not of 1 to 65535")))
+        << url;
+  for (const char* url : {"http://x", "http://[::1]", "https://[::1]:9090/a:b", "http://x:65535"})
+    EXPECT_THAT(problems(format("telemetry: {{prometheus: {{url: '{}'}}}}\n", url)), IsEmpty())
+        << url;
   EXPECT_THAT(
       problems("telemetry: {prometheus: {url: 'http://prometheus:9090', bearerTokenFile: t}}\n"),
       ElementsAre(AllOf(HasSubstr("warning: telemetry.prometheus.bearerTokenFile"),
@@ -578,6 +587,8 @@ TEST(LoadTest, OffLoopbackTheExtenderMustKnowWhoCalls) {
               ElementsAre(HasSubstr("clientNames: is given without clientCAFile")));
   EXPECT_THAT(problems("extender: {certificate: {life: 100h}, authorityLife: 200h}\n"),
               ElementsAre(HasSubstr("extender.authorityLife: is shorter than three lives")));
+  EXPECT_THAT(problems("extender: {certificate: {life: 1s}}\n"),
+              ElementsAre(HasSubstr("extender.certificate.life: is 1s; it must be at least 10s")));
 }
 
 TEST(LoadTest, AKeyThatEverybodyMayReadIsRemarkedOn) {

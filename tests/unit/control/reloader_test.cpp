@@ -76,8 +76,12 @@ TEST_F(ReloaderTest, AChangedFileIsObeyed) {
 
 TEST_F(ReloaderTest, ABadFileChangesNothingAndIsCounted) {
   follow("queue: {maxPending: 3}\n");
-  replace("queue: {maxPending: many}\n");
+  testing::internal::CaptureStderr();
+  replace("queue: {maxPending: many}\nlog: {level: loud}\n");
   ASSERT_TRUE(counts(reloads("refused", 1)));
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              HasSubstr("; " + file_ + ":4: error: log.level"))
+      << "on one line";
   replace("queue: {maxPending: 9}\nplanner: {policy: no-such-policy}\n");
   ASSERT_TRUE(counts(reloads("refused", 2)));
   EXPECT_EQ(max_pending("a"), 3);

@@ -126,6 +126,10 @@ TEST(YamlToJson, BombsAndNonsenseAreRefusedWithTheLine) {
   EXPECT_THAT(yaml_to_json("{a: b}: c\n").error().message, HasSubstr("key"));
   EXPECT_THAT(yaml_to_json(", a\n").error().message, HasSubstr("cannot begin"))
       << "once an endless loop";
+  for (const char* text : {"a:\n\tb: 1\n", "a:\n \tb: 1\n", "a: 1\n\tb: 1\n"})
+    EXPECT_THAT(yaml_to_json(text).error().message,
+                HasSubstr("line 2: not YAML: a tab where YAML wants spaces"))
+        << text;
   EXPECT_FALSE(yaml_to_json(""));
   EXPECT_FALSE(yaml_to_json("---\n---\n"));
   EXPECT_THAT(yaml_to_json("a: 1\n", YamlLimits{3, 10}).error().message, HasSubstr("at most 3"));
