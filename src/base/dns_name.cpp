@@ -1,6 +1,9 @@
 #include "slackline/base/dns_name.h"
 
 #include <algorithm>
+#include <string>
+
+#include "slackline/base/text.h"
 
 namespace slackline {
 namespace {
@@ -22,6 +25,14 @@ bool is_label_of_any_length(std::string_view text) {
 
 bool is_dns_label(std::string_view text) {
   return text.size() <= kMaxLabel && is_label_of_any_length(text);
+}
+
+bool is_label_value(std::string_view text) {
+  const std::string lower = to_lower(text);
+  return !lower.empty() && lower.size() <= kMaxLabel && is_letter_or_digit(lower.front()) &&
+         is_letter_or_digit(lower.back()) && std::all_of(lower.begin(), lower.end(), [](char c) {
+           return is_letter_or_digit(c) || c == '-' || c == '_' || c == '.';
+         });
 }
 
 bool is_dns_subdomain(std::string_view text) {

@@ -12,6 +12,7 @@
 #include "config/listen_address.h"
 #include "config/load_telemetry.h"
 #include "config/section.h"
+#include "slackline/base/dns_name.h"
 #include "slackline/base/duration.h"
 #include "slackline/base/file_kind.h"
 #include "slackline/base/text.h"
@@ -350,8 +351,8 @@ void read_queue(Section& item, QueueRulebook& queues) {
   item.text("parent", rules.parent);
   item.section("shares", [&](Section& s) { read_shares(s, rules); });
   if (!rules.parent.empty()) check_parent(item, rules, queues);
-  if (name.empty())
-    item.problem("name", "is \"\"",
+  if (!is_label_value(name))
+    item.problem("name", format("is \"{}\"", printable(name, 64)),
                  "it must be a queue: a value of slackline.dev/queue, or a namespace");
   else if (!queues.named.emplace(name, rules).second)
     item.problem("name", format("queue {} is given twice", printable(name, 64)),

@@ -28,5 +28,14 @@ TEST(DnsName, PodsAndNodesAreSubdomains) {
   EXPECT_FALSE(is_dns_subdomain(std::string_view("w\0", 2)));
 }
 
+TEST(DnsName, LabelsHaveCapitalsUnderscoresAndDots) {
+  for (const char* good : {"a", "team-a", "A_b.C", "0"})
+    EXPECT_TRUE(is_label_value(good)) << good;
+  EXPECT_TRUE(is_label_value(std::string(63, 'Z')));
+  for (const char* bad : {"", "A b!", "-a", "a.", "_a", "a/b", "a b", "Ä"})
+    EXPECT_FALSE(is_label_value(bad)) << bad;
+  EXPECT_FALSE(is_label_value(std::string(64, 'a')));
+}
+
 }  // namespace
 }  // namespace slackline

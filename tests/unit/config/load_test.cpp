@@ -359,6 +359,9 @@ TEST(LoadTest, MistakesInQueuesNameThePathAndTheRemedy) {
               ElementsAre(HasSubstr("queues[1].name: queue a is given twice; keep one of them")));
   EXPECT_THAT(problems("queues: [{maxPending: 3}]\n"),
               ElementsAre(HasSubstr("queues[0].name: is \"\"; it must be a queue")));
+  EXPECT_THAT(problems("queues: [{name: 'A b!'}]\n"),
+              ElementsAre(HasSubstr("queues[0].name: is \"A b!\"; it must be a queue: a value of "
+                                    "slackline.dev/queue, or a namespace")));
   EXPECT_THAT(problems("queues: {vision: {maxPending: 3}}\n"),
               ElementsAre(HasSubstr("queues: is a mapping; it must be a list")));
   EXPECT_THAT(problems("queues: [{name: a, maxPending: -1}]\n"),
