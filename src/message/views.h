@@ -103,6 +103,8 @@ struct ListedTask {
   Task task;  // of a Job without `member`, which is as large as the row
   std::optional<double> deadline_s{};
   GpuType gpu_type{};  // of the node of its first bound pod; empty: none, or it is not known
+  // Who starts it while it waits: a scheduler that does not ask Slackline, or "Kueue"; else empty.
+  std::string left_to{};
   // What its annotations leave open, as the webhook warns of it; only where one task is asked for.
   std::vector<std::string> hints{};
 

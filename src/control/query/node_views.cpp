@@ -27,6 +27,13 @@ std::string task_name(const ClusterSnapshot& snapshot, const Pod& pod) {
   return pod.owner ? ObjectKey{pod.key.ns, pod.owner->name}.str() : pod.key.str();
 }
 
+// Empty: kube-scheduler, or Slackline.
+std::string left_to(const ClusterSnapshot& snapshot, const Task& task) {
+  if (task.job && task.job->kueue) return "Kueue, or another controller";
+  const std::string& scheduler = task.job ? task.job->scheduler_name : task.member->scheduler_name;
+  return snapshot.plans_for(scheduler) ? "" : scheduler;
+}
+
 }  // namespace
 
 std::vector<GpuUseView> gpu_use(const ClusterSnapshot& snapshot, NodeIndex index,
@@ -131,6 +138,7 @@ std::vector<GpuPoolView> pool_views(const ClusterSnapshot& snapshot, const GpuCa
 ListedTask listed_task(const ClusterSnapshot& snapshot, Task task,
                        std::optional<double> deadline_s) {
   ListedTask row{std::move(task), deadline_s};
+  if (row.task.state == TaskState::kWaiting) row.left_to = left_to(snapshot, row.task);
   if (row.task.job) row.task.member.reset();  // made for this catalogue, and larger than the row
   if (!row.task.nodes.empty())
     if (const auto node = snapshot.find_node(row.task.nodes.front().str()))

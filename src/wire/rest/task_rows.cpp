@@ -61,7 +61,16 @@ const Columns<ListedTask>& columns<ListedTask>() {
           C("uid", of_task(&Task::uid)),
           C("state", [](Listed row) { return to_string(row.task.state); })
               .one_of(task_state_names())
-              .cell("STATE"),
+              .cell("STATE",
+                    [](Listed row) {
+                      const std::string_view state = to_string(row.task.state);
+                      return row.left_to.empty() ? std::string(state)
+                                                 : format("{}: {}", state, row.left_to);
+                    }),
+          C(
+              "leftTo", [](Listed row) { return if_any(row.left_to); },
+              "Who starts it while it waits: a scheduler that does not ask Slackline, or Kueue; "
+              "absent: kube-scheduler or Slackline"),
           C("model", text_of_intent(&TaskIntent::model), "Empty: not named").cell("~MODEL"),
           C("mode",
             [](Listed row) {

@@ -195,6 +195,23 @@ TEST_F(QueriesTest, OneTaskIsToldWhatTheWebhookWarnsOf) {
   }
 }
 
+TEST_F(QueriesTest, WhoStartsWhatIsNotSlacklinesIsTold) {
+  Job kai = test::a_job("team/b-kai").gpus(1).build();
+  kai.scheduler_name = "kai-scheduler";
+  Job kueue = test::a_job("team/c-kueue").gpus(1).suspended().build();
+  kueue.kueue = true;
+  auto cluster = a_cluster();
+  cluster.with(test::a_job("team/a-ours").gpus(1).waiting()).add(kai).add(kueue);
+  ClusterSnapshot snapshot = cluster.build();
+  snapshot.schedulers = {"slackline-scheduler"};
+  source.show(snapshot);
+  std::vector<std::string> left_to;
+  for (const ListedTask& row : queries.tasks("team"))
+    left_to.push_back(row.left_to);
+  EXPECT_EQ(left_to,
+            (std::vector<std::string>{"", "kai-scheduler", "Kueue, or another controller"}));
+}
+
 TEST_F(QueriesTest, ReadinessSaysWhatItWaitsFor) {
   source.be({.synced = false, .age_s = 3, .stale = false, .detail = "pods: first list not done"});
   Health health(source, log);
