@@ -223,7 +223,6 @@ Bounds bounds_of(const std::vector<BoundTask>& tasks, int gpus) {
   double work = 0;
   double last_submit_s = 0;
   for (const BoundTask& task : tasks) {
-    if (task.choices.empty()) continue;  // it never starts
     work += least_gpu_seconds(task.choices, kInfinity);
     last_submit_s = std::max(last_submit_s, task.submit_s);
     double fastest_s = kInfinity;

@@ -92,17 +92,21 @@ std::vector<core::Estimate> expected_estimates(const TraceTask& task, const Plat
 
 }  // namespace
 
-std::string never_start(const core::TaskTable& tasks) {
+std::string on_one_gpu(const core::TaskTable& tasks) {
   int count = 0;
   std::string first;
   for (const core::PlanTask& task : tasks.tasks()) {
-    if (!task.menu->empty()) continue;
+    const auto& all = task.menu->all;
+    const auto is_asked = [&](const core::Choice& choice) {
+      return choice.gpus == task.request_gpus;
+    };
+    if (std::any_of(all.begin(), all.end(), is_asked)) continue;
     if (count++ == 0) first = format("task {} for {}", task.id, task.request_gpus);
   }
   if (count == 0) return "";
   return format(
       "{} of {} tasks ask for a number of GPUs of which there is no placement (the first: {}), and "
-      "are never served: give a larger --platform or --max-gpus, or leave out --fixed.",
+      "run on one: give a larger --platform or --max-gpus, or leave out --fixed.",
       count, tasks.size(), first);
 }
 
@@ -199,11 +203,11 @@ Result<core::TaskTable> prepare(const Trace& trace, const WorkloadProfiles& prof
       std::erase_if(estimates, [&](const core::Estimate& estimate) {
         return std::find(accepted.begin(), accepted.end(), estimate.pool) == accepted.end();
       });
-    if (estimates.empty())
+    tasks.push_back(prepare_task(task, estimates, platform));
+    if (tasks.back().menu->empty())
       return fail(ErrorCode::kInvalidArgument,
                   format("{}: {} with batch {} has no placement on this platform", where(task),
                          printable(task.type, 64), task.batch));
-    tasks.push_back(prepare_task(task, estimates, platform));
   }
   return core::TaskTable(std::move(tasks));
 }

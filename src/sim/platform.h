@@ -1,7 +1,6 @@
 // The platform of an experiment, and a trace on it: every task with its menu of placements.
 #pragma once
 
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -36,13 +35,13 @@ Result<std::vector<core::Pool>> parse_platform(std::string_view text);
 Status match_types(std::vector<core::Pool>& pools, std::vector<ProfileEntry>& entries);
 
 // kInvalidArgument where a task's type has no profile, or none of its placements exist, or no pool
-// is of a GPU type that it accepts. Where counts are binding, a task has an empty menu if there is
-// no placement of its count: it never starts.
+// is of a GPU type that it accepts.
 Result<core::TaskTable> prepare(const Trace& trace, const WorkloadProfiles& profiles,
                                 const Platform& platform);
 
-// A sentence of the tasks that never start, as prepare() says; "" without one.
-std::string never_start(const core::TaskTable& tasks);
+// With Platform::fixed: a sentence of the tasks that run on one GPU, because there is no placement
+// of the number that they ask for; "" without one.
+std::string on_one_gpu(const core::TaskTable& tasks);
 
 // How far the tasks that say nothing of their length are from what is expected of them, on every
 // GPU type: recordings are of one.

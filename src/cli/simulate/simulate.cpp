@@ -66,8 +66,9 @@ Result<Experiment> load(const SimulateOptions& options) {
   SLACKLINE_ASSIGN(experiment.tasks, std::move(tasks));
   for (const std::string& assumption : workload.trace.assumptions)
     std::fprintf(stderr, "assumed: %s\n", assumption.c_str());
-  if (const std::string left = sim::never_start(experiment.tasks); !left.empty())
-    std::fprintf(stderr, "unserved: %s\n", left.c_str());
+  if (const std::string one = sim::on_one_gpu(experiment.tasks);
+      experiment.platform.fixed && !one.empty())
+    std::fprintf(stderr, "assumed: %s\n", one.c_str());
   if (!options.noise.empty()) {
     SLACKLINE_ASSIGN(const std::string text, config::read_text_file(options.noise));
     auto noise = sim::parse_noise_csv(text);

@@ -47,7 +47,11 @@ double base_of(const std::vector<Choice>& all) {
 }
 
 void keep_fixed(std::vector<Choice>& all, int gpus) {
-  std::erase_if(all, [&](const Choice& choice) { return choice.gpus != gpus; });
+  const auto has = [&](int m) {
+    return std::any_of(all.begin(), all.end(), [&](const Choice& c) { return c.gpus == m; });
+  };
+  const int kept = has(gpus) ? gpus : 1;
+  std::erase_if(all, [&](const Choice& choice) { return choice.gpus != kept; });
 }
 
 ChoiceIndex slowest(const std::vector<Choice>& all, bool any_count) {

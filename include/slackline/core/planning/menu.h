@@ -57,7 +57,7 @@ struct PlacementMenu {
 
 struct MenuOptions {
   double theta = kDefaultTheta;
-  int fixed_gpus = 0;  // > 0: only placements of this many GPUs
+  int fixed_gpus = 0;  // > 0: only placements of this many GPUs; if there is none, of one
 };
 
 // Dominated: another placement of the pool with no more nodes and GPUs per node is strictly faster.
