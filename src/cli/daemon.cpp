@@ -372,13 +372,13 @@ void Daemon::Parts::refresh_metrics() {
 void Daemon::Parts::lay_api_routes(http::Router& router, const config::ListenerSettings& door) {
   http::add_api_routes(router, *queries, pages);
   http::add_node_routes(router, *queries, *queue, pages);
-  http::add_queue_routes(router, *queue, pages);
   // Only who passed a guard has rights to be asked about.
+  const http::ViewerOf viewer = [this, &router](const http::Request& request) {
+    return router.guarded() ? http::viewer_of(*rights, request) : control::Viewer();
+  };
+  http::add_queue_routes(router, *queue, pages, viewer);
   http::add_answer_routes(
-      router, *answers, pages, decisions.catalog, system_clock(),
-      [this, &router](const http::Request& request) {
-        return router.guarded() ? http::viewer_of(*rights, request) : control::Viewer();
-      },
+      router, *answers, pages, decisions.catalog, system_clock(), viewer,
       [this](const AdmissionReview& review) { return foretelling->foretell(review); });
   http::add_progress_routes(router, *progress);
   http::add_history_routes(router, *queries, system_clock(), [this] { settle_runs(); });

@@ -53,7 +53,8 @@ struct QueueRow {
   std::optional<double> margin_s;  // from the predicted finish to the deadline; signed
   // Of a task for which others make room: who, since when they are stopped, and when they are, or
   // have ended.
-  std::vector<std::string> waits_for{};
+  std::vector<ObjectKey> waits_for{};
+  std::int64_t waits_for_hidden = 0;  // more of them, which the viewer may not see
   std::optional<double> room_since_s{};
   std::optional<double> room_by_s{};
   bool blocked = false;           // with the present nodes it never starts

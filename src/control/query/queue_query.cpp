@@ -123,6 +123,16 @@ void count_those_of_others(const ClusterSnapshot& snapshot, const std::string& n
 
 }  // namespace
 
+void hide_from(Viewer viewer, QueueView& view) {
+  for (QueueRow& row : view.rows) {
+    row.waits_for_hidden += static_cast<std::int64_t>(
+        std::erase_if(row.waits_for, [&](const ObjectKey& task) { return !viewer.sees(task.ns); }));
+    if (row.move)
+      std::erase_if(row.move->moves,
+                    [&](const MovedRun& moved) { return !viewer.sees(moved.task.ns); });
+  }
+}
+
 QueueQuery::QueueQuery(const PlannerOptions& options, const Published<Known>& known,
                        const cluster::ClusterSource& source, const Published<PlannerView>& planner,
                        const Published<WrittenBook>& books, const Clock& clock)

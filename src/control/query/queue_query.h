@@ -14,6 +14,7 @@
 #include <memory>
 #include <string>
 
+#include "control/answers/viewer.h"
 #include "message/queue_view.h"
 #include "slackline/base/clock.h"
 #include "slackline/base/published.h"
@@ -32,6 +33,10 @@ struct PlannerView;
 struct WrittenBook;
 
 inline constexpr std::size_t kLongQueue = 1000;
+
+// Who makes room for a task, or would be moved, may be of any namespace: leaves out whom the viewer
+// may not see.
+void hide_from(Viewer viewer, QueueView& view);
 
 class QueueQuery {
  public:

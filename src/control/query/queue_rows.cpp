@@ -164,8 +164,7 @@ class RowMaker {
 
   static void describe_room(const core::RoomWait& wait, QueueRow& row) {
     row.reason = reason::kWaitingForPreempted;
-    for (const ObjectKey& task : wait.tasks)
-      row.waits_for.push_back(task.str());
+    row.waits_for = {wait.tasks.begin(), wait.tasks.end()};
     row.room_since_s = wait.since_s;
     row.room_by_s = wait.until_s;
   }

@@ -89,7 +89,8 @@ void add_portrait_routes(Router& router, control::PortraitQuery& portraits, Page
 void add_progress_routes(Router& router, control::ProgressReports& progress);
 
 // GET /v1/queue and /v1/shares
-void add_queue_routes(Router& router, control::QueueQuery& queue, Pages& pages);
+void add_queue_routes(Router& router, control::QueueQuery& queue, Pages& pages,
+                      const ViewerOf& viewer_of);
 
 // GET /v1/reports
 void add_report_routes(Router& router, const control::Reports& reports, Pages& pages,

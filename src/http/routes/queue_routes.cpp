@@ -30,9 +30,11 @@ Result<QueueView> asked_view(control::QueueQuery& queue, const Request& request)
   return view;
 }
 
-Response get_queue(control::QueueQuery& queue, Pages& pages, const Request& request) {
+Response get_queue(control::QueueQuery& queue, Pages& pages, const ViewerOf& viewer_of,
+                   const Request& request) {
   return show_page(request, pages, [&]() -> Result<Listing<QueueRow>> {
     SLACKLINE_ASSIGN(QueueView view, asked_view(queue, request));
+    if (viewer_of) control::hide_from(viewer_of(request), view);
     SLACKLINE_TRY(control::arrange(view.rows, arrangement_of(request)));
     return listing_of(std::move(view));
   });
@@ -51,12 +53,15 @@ Response get_shares(control::QueueQuery& queue, Pages& pages, const Request& req
 
 }  // namespace
 
-void add_queue_routes(Router& router, control::QueueQuery& queue, Pages& pages) {
+void add_queue_routes(Router& router, control::QueueQuery& queue, Pages& pages,
+                      const ViewerOf& viewer_of) {
   router.add(
       {.method = "GET",
        .pattern = "/v1/queue",
-       .handler = [&queue,
-                   &pages](const Request& request) { return get_queue(queue, pages, request); },
+       .handler =
+           [&queue, &pages, viewer_of](const Request& request) {
+             return get_queue(queue, pages, viewer_of, request);
+           },
        .parameters = arranged_parameters<QueueRow>(
            {namespace_parameter(),
             {.name = "name", .about = "Only this task of the namespace"},

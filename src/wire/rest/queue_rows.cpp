@@ -110,6 +110,13 @@ std::string margin_text(Row row) {
   return below_s ? format("< {}", value_text(Seconds{*below_s})) : "";
 }
 
+std::vector<std::string> names_of(const std::vector<ObjectKey>& tasks) {
+  std::vector<std::string> names;
+  for (const ObjectKey& task : tasks)
+    names.push_back(task.str());
+  return names;
+}
+
 template <class T>
 std::optional<T> of_forecast(View view, const T& value) {
   return view.forecast_s > 0 ? std::optional(value) : std::nullopt;
@@ -177,8 +184,14 @@ QueueColumns due() {
           "retryAfter", [](Row row) { return time_of(row.retry_s); },
           "Until when it backs off, or kube-scheduler's refusals leave it too few nodes"),
       C(
-          "waitsFor", [](Row row) { return if_any(row.waits_for); },
+          "waitsFor", [](Row row) { return if_any(names_of(row.waits_for)); },
           "The running tasks that make room for it; absent: none does"),
+      C(
+          "waitsForHidden",
+          [](Row row) {
+            return row.waits_for_hidden > 0 ? std::optional(row.waits_for_hidden) : std::nullopt;
+          },
+          "More of them, of namespaces that the caller may not view; absent: none"),
       C(
           "roomSince", [](Row row) { return time_of(row.room_since_s); },
           "Since when they are stopped; absent: they were told, and still run"),
@@ -275,7 +288,14 @@ QueueColumns past() {
   return {
       C::only_cell(">AGE", [](Row row) { return Seconds{row.age_s}; }).wide(),
       C::only_cell("RETRIED AFTER", [](Row row) { return time_of(row.retry_s); }).wide(),
-      C::only_cell("WAITS FOR", &QueueRow::waits_for).wide(),
+      C::only_cell("WAITS FOR",
+                   [](Row row) {
+                     std::vector<std::string> names = names_of(row.waits_for);
+                     if (row.waits_for_hidden > 0)
+                       names.push_back(format("{} of other namespaces", row.waits_for_hidden));
+                     return names;
+                   })
+          .wide(),
       C::only_cell("ROOM BY", [](Row row) { return time_of(row.room_by_s); }).wide(),
       C("preemptions", if_stopped(&PreemptionNote::count),
         "How often it was stopped for another task; absent: never")

@@ -595,10 +595,24 @@ TEST_F(QueueQueryTest, WhoWaitsForRunsThatMakeRoomSeesForWhomAndUntilWhen) {
   state.pods = {std::make_shared<const Pod>(told)};
   snapshot.nodes = {std::make_shared<const NodeState>(state)};
   EXPECT_EQ(find("asks").reason, reason::kWaitingForPreempted);
-  EXPECT_EQ(find("asks").waits_for, std::vector<std::string>{"default/victim"});
+  EXPECT_EQ(find("asks").waits_for, (std::vector<ObjectKey>{{"default", "victim"}}));
   EXPECT_EQ(find("asks").room_by_s, told.notice->at_s);
   EXPECT_EQ(find("asks").room_since_s, std::nullopt);
   EXPECT_EQ(find("victim").reason, "");
+}
+
+TEST_F(QueueQueryTest, WhoMakesRoomIsNamedToThoseWhoMaySeeIt) {
+  QueueView view;
+  QueueRow& row = view.rows.emplace_back();
+  row.waits_for = {{"team-a", "mine"}, {"team-b", "secret"}};
+  row.move.emplace();
+  row.move->moves = {{{"team-b", "secret"}, {NodeName("n9")}, {}},
+                     {{"team-a", "mine"}, {NodeName("n1")}, {}}};
+  hide_from(Viewer([](const std::string& ns) { return ns == "team-a"; }, {}), view);
+  EXPECT_EQ(row.waits_for, (std::vector<ObjectKey>{{"team-a", "mine"}}));
+  EXPECT_EQ(row.waits_for_hidden, 1);
+  ASSERT_EQ(row.move->moves.size(), 1U);
+  EXPECT_EQ(row.move->moves.front().task.ns, "team-a");
 }
 
 TEST_F(QueueQueryTest, AmongManyRunsTheBookIsAskedToo) {
