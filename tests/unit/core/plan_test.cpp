@@ -325,6 +325,19 @@ TEST(Plan, LateTasksOfTheBestUsersOfGpusMayComeFirstUntilOthersWaitedForLong) {
   EXPECT_EQ(first("savable,rest=level,headroom=0,share=1", 16000), 0U) << "it is promoted";
 }
 
+TEST(Plan, WhoWaitedTooLongComesFirstWhereThereAreFewGpus) {
+  const TaskTable tasks({a_task(1, 1000, kNoDeadline), a_task(2, 1000, 400'000)});
+  const auto first = [&](const char* name, double now_s) {
+    PlanState state(tasks, FreeGpus(std::vector<std::vector<int>>{{1}}));
+    state.arrive(0);
+    state.arrive(1);
+    return plan(state, now_s, policy(name)).effects.at(0).task;
+  };
+  EXPECT_EQ(first("default", 1000), 1U) << "it has a deadline";
+  EXPECT_EQ(first("default", 300'000), 0U);
+  EXPECT_EQ(first("savable-p", 300'000), 1U) << "an eighth of one GPU is none";
+}
+
 TEST(Plan, AnUrgentTaskStopsWhoCanResumeAndNobodyElse) {
   std::vector<PlanTask> list = {a_task(1, 40000, 1e6), a_task(2, 40000, 1e6), a_task(3, 1000, 0)};
   list[1].preemptible = false;

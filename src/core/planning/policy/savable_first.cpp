@@ -80,7 +80,8 @@ class SavableFirst {
     sort_into_tiers();
     pressure_ =
         options_.p0 * total_gpus() + static_cast<double>(planning_.state().waiting().size());
-    quota_ = options_.share * total_gpus() - static_cast<double>(promoted_gpus());
+    quota_ = std::max(options_.share * total_gpus(), options_.least_share_gpus) -
+             static_cast<double>(promoted_gpus());
     open_pools_ = planning_.state().free().open_pools();
     spared_.clear();
     kept_until_s_ = kUnlimited;

@@ -136,6 +136,7 @@ PolicyKind savable_p_kind() {
 PolicyKind default_kind() {
   Savable preset = preempting();
   preset.trade = true;
+  preset.least_share_gpus = 1;  // nobody is starved where there are fewer than eight
   preset.learn = true;
   preset.margin.reset();
   preset.protect_s = 60;

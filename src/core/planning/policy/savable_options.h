@@ -20,6 +20,7 @@ struct SavableOptions {
   double age = 8;
   double floor_s = 7200;  // [floor]
   double share = 0.125;
+  double least_share_gpus = 0;  // of however few GPUs; 0 as in the studies
   double headroom = 0;
   double calm = 0;
   std::optional<double> margin = 0;  // nullopt follows the error of finished runs
