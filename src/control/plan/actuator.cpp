@@ -158,7 +158,7 @@ Actuator::Overlay Actuator::overlaid(const SnapshotPtr& snapshot) {
 
 void Actuator::forget() {
   MutexLock lock(mutex_);
-  writes_ = {};
+  writes_.clear();
   held_.clear();
   orders_.clear();
 }

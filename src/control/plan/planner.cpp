@@ -123,7 +123,7 @@ void Planner::renew_term() {
   if (term != term_) {
     term_ = term;
     if (term)
-      begin_term(*term);
+      begin_term();
     else
       end_term();
   }
@@ -133,6 +133,8 @@ void Planner::renew_term() {
 std::optional<Actuator::Overlay> Planner::hand_over(const SnapshotPtr& seen, double now_s,
                                                     double woken_s) {
   stamp_.pin_pods_by = *server_minor_ < kTemplatesAreOpenSince ? &options_.catalog : nullptr;
+  // Terms begin again where somebody has deleted the Lease; plans that are there do not.
+  if (stamp_.epoch == 0) stamp_.epoch = std::max(*term_, core::latest_epoch(*seen) + 1);
   Actuator::Overlay ours = actuator_.overlaid(seen);
   if (ours.gave_up && !changed_s_) changed_s_ = now_s;  // no event will say so
   auto moves =
@@ -152,9 +154,8 @@ void Planner::end_term() {
   meters_.show_unreviewed(0);
 }
 
-void Planner::begin_term(std::int64_t term) {
+void Planner::begin_term() {
   stamp_ = {};
-  stamp_.epoch = term;
   memory_ = {};
   denied_room_.clear();
   kept_.clear();

@@ -94,7 +94,7 @@ class Planner {
  private:
   void follow(const ClusterSnapshot& seen, double now_s);
   void renew_term();
-  void begin_term(std::int64_t term);
+  void begin_term();
   void end_term();
   // Returns the snapshot with own writes; nullopt where writes were added to them.
   std::optional<Actuator::Overlay> hand_over(const SnapshotPtr& seen, double now_s, double woken_s);

@@ -56,9 +56,11 @@ QueueTask task_of_job(const JobPtr& job) {
   task.job = job;
   task.member = written_pod(*job);
   const std::string resource = primary_gpu_resource(job->pod_requests);
-  task.request = {resource, std::max<std::int64_t>(1, written_pods(*job) - job->succeeded),
-                  task.member->requests.gpu_count(resource), job->nodes_may_change(),
-                  job->gpus_may_change()};
+  const bool goes_on = goes_on_in_its_shape(*job);
+  const std::int64_t left = goes_on ? job->wanted_pods() : written_pods(*job) - job->succeeded;
+  const Resources& pod = goes_on ? job->pod_requests : task.member->requests;
+  task.request = {resource, std::max<std::int64_t>(1, left), pod.gpu_count(resource),
+                  job->nodes_may_change(), job->gpus_may_change() && !goes_on};
   task.request.spread = spread_of(job->constraints.get());
   static const auto kNothingSaid = std::make_shared<const TaskIntent>();
   task.intent = job->intent ? job->intent : kNothingSaid;
@@ -137,7 +139,8 @@ class TaskFinder {
     if (held_off_ != nullptr && held_off_->contains(job->uid)) return;
     const bool ends = still_ends(*job, parts.bound);
     const bool one_by_one = !is_written_gang(*job) && written_pods(*job) > 1;
-    if (one_by_one && !job->active_deadline_s && !is_held(job->intent) && !dependencies_.of(*job)) {
+    if (one_by_one && !job->active_deadline_s && !is_held(job->intent) &&
+        !hindrance_by_others(*job)) {
       if (job->halted && !ends) found_.to_open.push_back(job);
       return;
     }
@@ -209,7 +212,7 @@ class TaskFinder {
       return;
     }
     if (task.job)
-      task.hindrance = dependencies_.of(*task.job);
+      task.hindrance = hindrance_by_others(*task.job);
     else if (!has_begun(task))
       task.hindrance = dependencies_.of(task.key.ns, *task.intent);
     found_.waiting.push_back(std::move(task));
@@ -221,7 +224,13 @@ class TaskFinder {
     return pod.constraints ? pod.constraints->refused : std::string();
   }
 
-  // A Job that was unsuspended had all that it depends on, which may be gone since.
+  // What it depends on. A Job that ran had all of it, which may be gone since.
+  std::optional<Hindrance> hindrance_by_others(const Job& job) const {
+    const bool ran = job.preemptions != nullptr || job.succeeded > 0 || job.failed > 0;
+    return ran ? std::nullopt : dependencies_.of(job);
+  }
+
+  // The same.
   bool has_begun(const QueueTask& task) const {
     const Job* job = owning_job(snapshot_, *task.member);
     return job != nullptr && job->resumed;

@@ -166,6 +166,11 @@ bool is_written_gang(const Job& job) {
   return job.indexed && job.completions == job.parallelism && written_pods(job) > 1;
 }
 
+bool goes_on_in_its_shape(const Job& job) {
+  return job.suspended && job.original && job.succeeded > 0 && job.indexed &&
+         job.completions == job.parallelism;
+}
+
 std::int64_t waves_left(const Job& job) {
   const std::int64_t left = job.completions.value_or(0) - job.succeeded;
   const std::int64_t at_a_time = std::max<std::int64_t>(1, job.parallelism);

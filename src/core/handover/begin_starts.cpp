@@ -8,9 +8,11 @@
 #include "slackline/base/text.h"
 #include "slackline/core/cluster/as_planned.h"
 #include "slackline/core/cluster/budgets.h"
+#include "slackline/core/cluster/each_pod.h"
 #include "slackline/core/cluster/ending_pods.h"
 #include "slackline/core/cluster/quota_menu.h"
 #include "slackline/core/cluster/task_catalog.h"
+#include "slackline/core/handover/return_to_scheduler.h"
 #include "slackline/core/planning/lost_work.h"
 #include "slackline/model/band.h"
 #include "slackline/model/reason.h"
@@ -418,6 +420,17 @@ class StartWriter {
 
 }  // namespace
 
+std::int64_t latest_epoch(const ClusterSnapshot& snapshot) {
+  std::int64_t latest = 0;
+  const auto see = [&](const auto& object) {
+    if (object.plan) latest = std::max(latest, object.plan->epoch);
+  };
+  for (const JobPtr& job : snapshot.jobs)
+    see(*job);
+  each_pod(snapshot, see);
+  return latest;
+}
+
 std::string PlanStamp::next_id() {
   return format("p{}-{}", epoch, next_number++);
 }
@@ -432,7 +445,7 @@ std::vector<OwnWrite> begin_starts(const ClusterSnapshot& snapshot,
   for (OwnWrite& write : stop_too_small(snapshot, queue, now_wall_s))
     writer.writes.push_back(std::move(write));
   for (const JobPtr& job : queue.to_open())
-    writer.writes.push_back(job_write(*job, OpenJob{}));
+    writer.writes.push_back(job_write(*job, OpenJob{.shape = first_shape(*job)}));
   for (const PodPtr& pod : queue.to_let_go())
     writer.writes.push_back(pod_write(*pod, LiftGate{}));
   for (const TaskIndex task : queue.going_on())

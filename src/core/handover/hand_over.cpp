@@ -87,7 +87,9 @@ class HandOver {
 
   void suspend(const Job& job, std::string_view reason, std::vector<ObjectKey> unless_bound = {}) {
     HandOverMemory::Backoff& backoff = memory_.backoff[job.uid];
-    backoff.step_s = std::clamp(2 * backoff.step_s, kLeastBackoff_s, kMostBackoff_s);
+    // A suspension that failed is the same one, once more.
+    if (backoff.until_s <= now_s_)
+      backoff.step_s = std::clamp(2 * backoff.step_s, kLeastBackoff_s, kMostBackoff_s);
     backoff.until_s = now_s_ + backoff.step_s;
     backoff.reason = reason;
     writes_.push_back(job_write(job, SuspendJob{.unless_bound = std::move(unless_bound)},

@@ -12,22 +12,6 @@
 namespace slackline::core {
 namespace {
 
-// A shape that Slackline chose goes with the plan it was chosen for.
-ShapeChange first_shape(const Job& job) {
-  if (!job.original || !job.original->changed()) return {};
-  const OriginalShape first = counted_original(job);
-  const std::string resource = primary_gpu_resource(job.pod_requests);
-  ShapeChange change;
-  if (first.parallelism || first.gpus)
-    change.reshape = Reshape{first.parallelism.value_or(job.parallelism),
-                             first.gpus.value_or(job.pod_requests.gpu_count(resource)), resource,
-                             first.gpus ? job.gpu_container : ""};
-  change.affinity_terms = first.affinity_terms;
-  if (first.amounts) change.amounts = AmountsChange{job.gpu_container, *first.amounts};
-  change.original = std::make_shared<const OriginalShape>();
-  return change;
-}
-
 std::map<Uid, std::int64_t> bound_by_owner(const ClusterSnapshot& snapshot) {
   std::map<Uid, std::int64_t> bound;
   for (const NodeStatePtr& state : snapshot.nodes)
@@ -150,6 +134,21 @@ class Leaving {
 };
 
 }  // namespace
+
+ShapeChange first_shape(const Job& job) {
+  if (!job.original || !job.original->changed()) return {};
+  const OriginalShape first = counted_original(job);
+  const std::string resource = primary_gpu_resource(job.pod_requests);
+  ShapeChange change;
+  if (first.parallelism || first.gpus)
+    change.reshape = Reshape{first.parallelism.value_or(job.parallelism),
+                             first.gpus.value_or(job.pod_requests.gpu_count(resource)), resource,
+                             first.gpus ? job.gpu_container : ""};
+  change.affinity_terms = first.affinity_terms;
+  if (first.amounts) change.amounts = AmountsChange{job.gpu_container, *first.amounts};
+  change.original = std::make_shared<const OriginalShape>();
+  return change;
+}
 
 std::vector<OwnWrite> return_to_scheduler(const ClusterSnapshot& snapshot) {
   std::vector<OwnWrite> writes;

@@ -166,6 +166,17 @@ TEST_F(ActuatorTest, NobodyIsStoppedBesideAStopThatIsLeftOut) {
   EXPECT_EQ(actuator_.perform({stop("a"), stop("b"), release("c", {"a", "b"})}), 3U);
 }
 
+TEST_F(ActuatorTest, TheAnswerToWhatWasForgottenIsNobodys) {
+  actuator_.perform({stop("a")});
+  writer_.on_write = [&](const OwnWrite&) {
+    actuator_.forget();
+    actuator_.perform({release("c", {})});
+    return Result<std::string>(fail(ErrorCode::kConflict, "no"));
+  };
+  EXPECT_TRUE(actuator_.send_next());
+  EXPECT_TRUE(is_released("c")) << "it is under way";
+}
+
 TEST_F(ActuatorTest, WithTheTermWhatWaitsForAStopIsForgotten) {
   actuator_.perform({stop("a"), release("c", {"a"})});
   actuator_.forget();

@@ -47,6 +47,19 @@ TEST_F(PlannerTest, ReleasesInItsTermAndPlansOnItsOwnWrites) {
   EXPECT_EQ(written_.size(), 1U);
 }
 
+// Somebody has deleted the Lease: terms begin again.
+TEST_F(PlannerTest, ItsPlansAreLaterThanThoseThatAreThere) {
+  Job runs = a_job("runs").gpus(1).managed().planned({"n1"}, "p57-3").build();
+  auto plan = std::make_shared<PlanNote>(*runs.plan);
+  plan->epoch = 57;
+  runs.plan = plan;
+  source_.show(a_cluster().with(a_node("n1")).add(runs).with(a_job("b").gpus(1).waiting()).build());
+  term_ = 1;
+  go_on();
+  ASSERT_FALSE(written_.empty());
+  EXPECT_EQ(written_.back().plan()->epoch, 58);
+}
+
 // A write is planned on from the moment in which it is decided.
 TEST_F(PlannerTest, GivesNothingTwiceBeforeTheAnswer) {
   term_ = 1;

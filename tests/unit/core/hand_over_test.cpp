@@ -109,6 +109,19 @@ TEST_F(HandOverTest, AnIncompleteGangIsSuspendedAgainAndBackedOff) {
 }
 
 // A quota that the planner did not foresee: made after the release.
+TEST_F(HandOverTest, ASuspensionThatIsDecidedAgainWaitsNoLonger) {
+  for (const char* node : {"n1", "n2"})
+    world_.add(a_node(node));
+  world_.add(a_job("gang").of(2).gang().gpus(4).waiting());
+  planner_.act(world_);
+  world_.make_pods(1);
+  planner_.act(world_);
+  world_.pass(kIncompleteAfter_s);
+  for (int refused = 0; refused < 3; ++refused)
+    EXPECT_FALSE(planner_.hand_over(world_.snapshot(), world_.now_s()).empty());
+  EXPECT_EQ(planner_.memory.backoff.at(test::job_uid("gang")).step_s, kLeastBackoff_s);
+}
+
 TEST_F(HandOverTest, AnIncompleteGangTellsThatAQuotaIsFullAndStartsOnceThereIsRoom) {
   for (const char* node : {"n1", "n2"})
     world_.add(a_node(node));

@@ -470,6 +470,27 @@ TEST_F(QueueTest, PodsOfAJobThatHadItsTurnNeedItsDependenciesNoMore) {
   EXPECT_EQ(writes.front().target.key.name, "many-0");
 }
 
+TEST_F(QueueTest, AJobThatRanNeedsItsDependenciesNoMore) {
+  auto train = a_job("train").gpus(1).waiting();
+  train.intent().depends_on = {"deleted-since"};
+  EXPECT_TRUE(starts(a_cluster().with(a_node("n1")).with(train).build()).empty());
+  EXPECT_EQ(starts(a_cluster().with(a_node("n1")).with(train.stopped(1)).build()).size(), 1U);
+}
+
+TEST_F(QueueTest, WhatIsLeftOfAReshapedGangGoesOnInItsShape) {
+  planner_.know(bert({"K80"}));
+  auto gang = a_job("gang").of(2).gang().gpus(4).succeeded(1).stopped(1).waiting();
+  gang.trains("bert", 256, 90000).intent().placements = {{1, 8}, {2, 4}};
+  Job job = gang.build();
+  job.original = std::make_shared<const OriginalShape>(OriginalShape{8, 1, {}});
+  const auto writes = starts(
+      a_cluster().with(a_node("n1").of("K80", 4)).with(a_node("n2").of("K80", 4)).add(job).build());
+  ASSERT_EQ(writes.size(), 1U) << "it is not one pod of 7";
+  EXPECT_EQ(writes.front().plan()->shape, (Placement{1, 4}));
+  EXPECT_EQ(writes.front().plan()->nodes.size(), 1U);
+  EXPECT_FALSE(shape_of(writes.front()).reshape);
+}
+
 // ---- per queue ---------------------------------------------------------------------------------
 
 TEST_F(QueueTest, EachQueueHasItsOwnPatienceForPreferredTypes) {
@@ -532,6 +553,16 @@ class ScaleUpTest : public QueueTest {
   }
   QueueRulebook queues_;
 };
+
+TEST_F(ScaleUpTest, WhatIsLetGoHasTheShapeInWhichItWasWritten) {
+  Job job = job_in("grows", "big-job", 8).build();
+  const std::vector<NodeSelectorTerm> written = {{{"zone", MatchOperator::kIn, {"a"}}}};
+  job.original = std::make_shared<const OriginalShape>(OriginalShape{1, 8, written});
+  const auto writes = starts(a_cluster().with(a_node("n1")).add(job).build());
+  ASSERT_EQ(writes.size(), 1U);
+  ASSERT_TRUE(writes[0].is<OpenJob>());
+  EXPECT_EQ(writes[0].as<OpenJob>()->shape.affinity_terms, written) << "and no type of a plan";
+}
 
 TEST_F(ScaleUpTest, WhatNoNodeCouldEverRunIsLetGoWithoutANomination) {
   const auto snapshot = a_cluster()

@@ -44,6 +44,8 @@ Uid refused_as(const ClusterSnapshot& snapshot, const Job* whole, const Pod& mem
 // Before its shape was changed: how many pods it asks for, and whether as a gang.
 std::int64_t written_pods(const Job& job);
 bool is_written_gang(const Job& job);
+// A stopped gang of which some pods are done: the others are those of the shape in which it began.
+bool goes_on_in_its_shape(const Job& job);
 // Of a Job whose pods start one by one: how often as many as run at a time have yet to run.
 std::int64_t waves_left(const Job& job);
 

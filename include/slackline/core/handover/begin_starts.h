@@ -18,7 +18,7 @@ namespace slackline::core {
 // Identifies the planner in every plan, so that nobody overwrites the plan of a later one
 // (docs/RELIABILITY.md, rule 2).
 struct PlanStamp {
-  std::int64_t epoch = 0;
+  std::int64_t epoch = 0;        // 0: none yet
   std::int64_t next_number = 1;  // of the next plan; counts up
   // Set on API servers before 1.36, where the template of a Job that ran once is fixed, and its
   // requests are for every Job: nothing is written into templates. The pods get their GPU count
@@ -28,6 +28,9 @@ struct PlanStamp {
 
   std::string next_id();
 };
+
+// Of all plans that Jobs and pods have; 0: there are none. O(Jobs + pods).
+std::int64_t latest_epoch(const ClusterSnapshot& snapshot);
 
 // The writes that begin the starts of a plan, and those that open and release without a plan. If
 // starts together exceed a quota, the later ones are left out: the next plan finds them hindered.

@@ -42,6 +42,8 @@ class OwnWrites {
   bool waiting_for(const Uid& uid) const;
   // All such objects: what is laid over a snapshot of them may still fail.
   std::unordered_set<Uid> unanswered() const;
+  // Forgets all. Numbers go on: answers to what was sent before are nobody's.
+  void clear() { entries_.clear(); }
   bool empty() const { return entries_.empty(); }
   std::size_t size() const { return entries_.size(); }
   std::vector<OwnWrite> writes() const;  // in the order in which they were sent

@@ -49,6 +49,10 @@ SchedulerLeave leave_scheduler(const ClusterSnapshot& snapshot, const std::strin
 // Unfinished Jobs whose template names it, in the snapshot's order.
 std::vector<ObjectKey> jobs_naming(const ClusterSnapshot& snapshot, const std::string& scheduler);
 
+// Back to the shape that was written: one that Slackline chose goes with the plan that it was
+// chosen for.
+ShapeChange first_shape(const Job& job);
+
 // What cannot run before somebody acts: our suspended Jobs, and pods behind our gate.
 struct HeldBack {
   std::size_t jobs = 0;
