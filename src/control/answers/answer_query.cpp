@@ -435,11 +435,11 @@ namespace {
 // Of the median finish or, where there is none, start.
 std::optional<double> change_of(const core::Outlook& outlook) {
   const auto between = [](double before_s, double after_s) -> std::optional<double> {
-    if (before_s == after_s) return 0.0;
+    if (before_s == after_s && std::isinf(after_s)) return std::nullopt;
     return after_s - before_s;  // infinite where one of them is beyond the horizon
   };
   const auto finish = between(outlook.before.finish_s.p50(), outlook.after.finish_s.p50());
-  if (finish && !std::isnan(*finish)) return finish;
+  if (finish) return finish;
   return between(outlook.before.start_s.p50(), outlook.after.start_s.p50());
 }
 

@@ -115,9 +115,15 @@ Result<ChangedQueue> changed_queue(const WhatIfQuestion& question, const QueueSi
   } else {
     SLACKLINE_ASSIGN(changed.policy, served_policy(question.policy));
     core::QueueOptions options = sight.options;
-    options.may_stop = changed.policy.preempts() || sight.settings->queues.any_shares();
+    // As the forecasts beside it: where nobody is released, nobody is stopped.
+    const bool released = !sight.snapshot->stock_queue;
+    options.may_stop =
+        released && (changed.policy.preempts() || sight.settings->queues.any_shares());
     remake(*sight.snapshot, options);
-    changed.question = format("policy {}", changed.policy.name);
+    changed.question = format("policy {}{}", changed.policy.name,
+                              !released && changed.policy.preempts()
+                                  ? "; in this mode nobody is stopped for others"
+                                  : "");
   }
   return changed;
 }

@@ -8,6 +8,7 @@
 #include "slackline/base/saturating.h"
 #include "slackline/base/text.h"
 #include "slackline/core/answers/refusals.h"
+#include "slackline/core/cluster/as_planned.h"
 #include "slackline/core/cluster/quotas.h"
 #include "slackline/core/planning/lost_work.h"
 #include "slackline/model/reason.h"
@@ -72,7 +73,7 @@ class ChangeFinder {
     // The cheapest questions first, and of every kind one before the second of any.
     for (const Proposal& proposal : all)
       if (const TaskIndex index = find_task(queue, proposal.variant.uid()); index < queue.size())
-        if (trials.waits(index))
+        if (trials.waits(index) && !is_cut_short(queue, index))
           keep({proposal.kind, proposal.what, std::nullopt, {}}, trials.forecast(index),
                queue.task(index).length_known());
     if (trials.waits(task)) try_givers(queue, trials, task);
@@ -82,6 +83,12 @@ class ChangeFinder {
   }
 
  private:
+  // Kubernetes would end it first.
+  static bool is_cut_short(const Queue& queue, TaskIndex task) {
+    return queue.task(task).length_known() &&
+           ends_unfinished(queue.task(task), queue.state().fastest_lat_s(task));
+  }
+
   // By its own pods, or by its owner, whatever it asks for; a variant has neither.
   bool is_held_back() const {
     const auto& hindrance = question_.queue.task(question_.task).hindrance;

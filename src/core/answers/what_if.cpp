@@ -1,11 +1,14 @@
 #include "slackline/core/answers/what_if.h"
 
 #include <algorithm>
+#include <iterator>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
 #include "slackline/base/text.h"
 #include "slackline/core/cluster/make_snapshot.h"
+#include "slackline/core/cluster/pools.h"
 
 namespace slackline::core {
 namespace {
@@ -13,14 +16,17 @@ namespace {
 constexpr std::int64_t kMilliCpusPerGpu = 8000;
 constexpr std::int64_t kMemoryPerGpu = std::int64_t{64} << 30;
 constexpr std::int64_t kPodsOfNode = 110;
+constexpr std::string_view kHostName = "kubernetes.io/hostname";
+constexpr std::string_view kOfTheNode = "node.kubernetes.io/";
 
 const Node* similar_node(const ClusterSnapshot& snapshot, const GpuType& type,
                          const std::string& resource) {
+  const Node* like = nullptr;  // a usable one, if there is one
   for (const NodeStatePtr& state : snapshot.nodes)
     if (state->node->gpu_type == type && state->node->problems.empty() &&
-        state->node->allocatable.gpu_count(resource) > 0)
-      return state->node.get();
-  return nullptr;
+        state->node->allocatable.gpu_count(resource) > 0 && (like == nullptr || !is_usable(*like)))
+      like = state->node.get();
+  return like;
 }
 
 Node node_like(const Node* like, const AddedNodes& added, const std::string& resource) {
@@ -31,7 +37,10 @@ Node node_like(const Node* like, const AddedNodes& added, const std::string& res
     gpus = like->allocatable.gpu_count(resource);
     room = like->allocatable;
     node.labels = like->labels;
-    node.taints = like->taints;
+    std::erase_if(node.labels, [](const auto& label) { return label.first == kHostName; });
+    // What Kubernetes says of that node itself: cordoned, not ready, out of memory.
+    std::copy_if(like->taints.begin(), like->taints.end(), std::back_inserter(node.taints),
+                 [](const Taint& taint) { return !taint.key.starts_with(kOfTheNode); });
   }
   node.gpu_type = added.gpu_type;
   node.allocatable = {room.cpu_milli / gpus * added.gpus_per_node,
@@ -43,16 +52,15 @@ Node node_like(const Node* like, const AddedNodes& added, const std::string& res
   return node;
 }
 
-std::vector<Forecast> everybody(const ComparedState& of, double now_s, const StopAsked& stop,
-                                std::size_t waiting) {
-  std::vector<TaskIndex> asked(of.state.waiting().begin(), of.state.waiting().end());
-  asked.insert(asked.end(), of.state.running().begin(), of.state.running().end());
-  std::erase_if(asked, [&](TaskIndex task) { return task >= of.names.size(); });
-  RolloutOptions options;
+// `options`: what is the same for both.
+std::vector<Forecast> everybody(const ComparedState& of, double now_s, RolloutOptions options) {
   options.expected = of.expected.tasks;
   options.window_s = of.expected.window_s;
-  options.resolution = resolution_for(waiting);
-  options.stop = stop;
+  options.followers = followers_in(of.state);
+  std::vector<TaskIndex> asked = options.followers;
+  asked.insert(asked.end(), of.state.waiting().begin(), of.state.waiting().end());
+  asked.insert(asked.end(), of.state.running().begin(), of.state.running().end());
+  std::erase_if(asked, [&](TaskIndex task) { return task >= of.names.size(); });
   return rollout(of.state, now_s, of.policy, asked, options);
 }
 
@@ -108,9 +116,16 @@ PlanState drained(const Queue& queue, const std::vector<NodeIndex>& nodes, doubl
 
 Comparison compare(const ComparedState& before, const ComparedState& after, double now_s,
                    const StopAsked& stop) {
-  const std::size_t waiting = std::max(before.state.waiting().size(), after.state.waiting().size());
-  const std::vector<Forecast> first = everybody(before, now_s, stop, waiting);
-  const std::vector<Forecast> second = everybody(after, now_s, stop, waiting);
+  RolloutOptions options;
+  options.stop = stop;
+  for (const ComparedState* of : {&before, &after}) {
+    options.resolution = std::max(options.resolution, resolution_for(of->state.waiting().size()));
+    options.horizon_s =
+        std::max(options.horizon_s,
+                 horizon_for(of->state, now_s, of->expected.tasks.size(), of->expected.window_s));
+  }
+  const std::vector<Forecast> first = everybody(before, now_s, options);
+  const std::vector<Forecast> second = everybody(after, now_s, options);
   std::unordered_map<Uid, const Forecast*> later;
   for (const Forecast& forecast : second)
     later[after.names[forecast.task]] = &forecast;

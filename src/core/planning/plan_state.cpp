@@ -122,6 +122,7 @@ Run PlanState::end_run(TaskIndex task, double now_s) {
   const Choice& chosen = choice(task, progress.run.choice);
   free_.give_back(chosen.pool, progress.run.nodes, chosen.shape.d_gpn);
   shares_.end(use_of(task, chosen));
+  progress.ended_a_run = true;
   running_.remove(task);
   accounts_.use((*tasks_)[task].queue, progress.run.started_s, now_s, chosen.gpus);
   return std::move(progress.run);

@@ -73,7 +73,7 @@ bool ShareUse::has_room(const SharedUse& use) const {
 
 bool ShareUse::is_within_quotas(const SharedUse& use) const {
   return std::all_of(use.quotas.begin(), use.quotas.end(), [&](const QuotaNeed& need) {
-    return need.held || need.amount <= 0 || use.of(need) <= quota_left_[need.limit];
+    return (need.held && !use.anew) || need.amount <= 0 || use.of(need) <= quota_left_[need.limit];
   });
 }
 
@@ -93,7 +93,7 @@ std::int64_t ShareUse::growth(std::size_t row, std::uint32_t type, std::int64_t 
 void ShareUse::count(const SharedUse& use, int sign) {
   if (!quota_left_.empty())
     for (const QuotaNeed& need : use.quotas)
-      if (!need.held || sign < 0) quota_left_[need.limit] -= sign * use.of(need);
+      if (!need.held || use.anew || sign < 0) quota_left_[need.limit] -= sign * use.of(need);
   if (shares_ == nullptr) return;
   const std::size_t row = row_of(use.queue);
   running_[row] += sign;

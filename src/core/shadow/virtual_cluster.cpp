@@ -28,6 +28,13 @@ void VirtualCluster::look(const ClusterSnapshot& real, double now_s) {
   step.time_s = now_s;
   for (const RealEvent& event : runs_.observe(real, now_s))
     take(event, step, now_s);
+  quotas_.clear();
+  for (const auto& quota : real.quotas) {
+    auto unused = std::make_shared<ResourceQuota>(*quota);
+    for (QuotaLimit& limit : unused->limits)
+      limit.used = 0;  // really, also by tasks that are played
+    quotas_.push_back(std::move(unused));
+  }
   others_.clear();
   for (const JobPtr& job : real.jobs)
     if (!is_played(job->uid) && !job->suspended_by_us && !job->plan) others_.push_back(job);
@@ -291,6 +298,7 @@ ClusterSnapshot VirtualCluster::snapshot() {
             [](const JobPtr& a, const JobPtr& b) { return a->key < b->key; });
   for (const auto& [name, state] : ground_)
     virtually.nodes.push_back(state);
+  virtually.quotas = quotas_;
   if (names_ == nullptr) names_ = std::make_shared<const NodeNames>(virtually.nodes);
   virtually.node_names = names_;
   add_pods(virtually, pods);

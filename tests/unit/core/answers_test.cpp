@@ -766,6 +766,76 @@ TEST_F(AnswersTest, AddedNodesHelpThoseWhoWaitAndADrainStopsWhoRuns) {
   EXPECT_FALSE(compare(before, before, kAsked_s, [] { return true; }).complete);
 }
 
+TEST_F(AnswersTest, ADrainIsForeseenAsFarAsRunsAreLong) {
+  auto cluster = a_cluster();
+  cluster.with(a_node("n1").of("A100", 4)).with(a_node("n2").of("A100", 4));
+  add_running(cluster, stated("long", 7200), "long", 4, "n1", "A100", kAsked_s - 3600);
+  auto after = stated("after", 60).gpus(4).waiting();
+  after.intent().depends_on = {"long"};
+  const auto asked = about("after", cluster.with(after));
+  const Expected none;
+  const PlanState empty = drained(asked->queue, {*asked->snapshot.find_node("n1")}, kAsked_s);
+  const Comparison gone = compare({asked->queue.state(), policy_, asked->names, none},
+                                  {empty, policy_, asked->names, none}, kAsked_s, {});
+  ASSERT_EQ(gone.tasks.size(), 2U) << "what comes after it, too";
+  for (const Outlook& outlook : gone.tasks) {
+    EXPECT_TRUE(std::isfinite(outlook.after.finish_s.p50()));
+    EXPECT_GT(outlook.after.finish_s.p50(), outlook.before.finish_s.p50() + 1800);
+  }
+}
+
+// A run that is stopped gives its quota back once, and takes it again.
+TEST_F(AnswersTest, WhatADrainStopsNeedsItsQuotaAgain) {
+  auto cluster = a_cluster();
+  for (const char* node : {"n1", "n2", "n3"})
+    cluster.with(a_node(node).of("A100", 4));
+  cluster.with(a_quota("gpus").limit(kGpu, 4));
+  add_running(cluster, stated("runs", 600), "runs", 4, "n1", "A100", kAsked_s - 3600);
+  const auto asked = about("waits", cluster.with(stated("waits", 60).gpus(4).waiting()));
+  const Expected none;
+  const PlanState empty = drained(asked->queue, {*asked->snapshot.find_node("n1")}, kAsked_s);
+  const Comparison gone = compare({asked->queue.state(), policy_, asked->names, none},
+                                  {empty, policy_, asked->names, none}, kAsked_s, {});
+  ASSERT_EQ(gone.tasks.size(), 2U);
+  const Forecast& one = gone.tasks[0].after;
+  const Forecast& other = gone.tasks[1].after;
+  EXPECT_TRUE(one.start_s.p50() >= other.finish_s.p50() - 60 ||
+              other.start_s.p50() >= one.finish_s.p50() - 60)
+      << "together they would exceed it";
+}
+
+TEST_F(AnswersTest, AnAddedNodeIsNotUnderMaintenanceLikeTheOneThatItIsMadeAfter) {
+  auto cluster = a_cluster();
+  cluster.with(a_node("n1")
+                   .of("A100", 4)
+                   .cordoned()
+                   .label("kubernetes.io/hostname", "n1")
+                   .taint("team", "a")
+                   .taint("node.kubernetes.io/unschedulable", ""));
+  const Node added = *with_nodes(cluster.build(), {1, GpuType("A100"), 4}, kGpu).nodes.back()->node;
+  ASSERT_EQ(added.taints.size(), 1U);
+  EXPECT_EQ(added.taints.front().key, "team");
+  EXPECT_TRUE(added.labels.empty());
+  cluster.with(a_node("n2").of("A100", 4));
+  EXPECT_TRUE(
+      with_nodes(cluster.build(), {1, GpuType("A100"), 4}, kGpu).nodes.back()->node->taints.empty())
+      << "like one that is in use";
+}
+
+TEST_F(AnswersTest, WhatItsTimeLimitWouldEndIsNoHelp) {
+  auto cluster = a_cluster();
+  cluster.with(a_node("n1").of("A100", 4));
+  add_running(cluster, stated("runs", 600), "runs", 2, "n1", "A100", kAsked_s - 3600);
+  const auto fewer = [&](std::int64_t limit_s) {
+    auto with_limit = cluster;
+    const auto asked =
+        about("waits", with_limit.with(stated("waits", 120).gpus(4).limited(limit_s).waiting()));
+    return find(changes(*asked), ChangeKind::kFewerGpus) != nullptr;
+  };
+  EXPECT_TRUE(fewer(20 * 3600));
+  EXPECT_FALSE(fewer(3 * 3600)) << "on two GPUs it takes four hours";
+}
+
 TEST_F(AnswersTest, ACalendarHasWhatIsFreeAllTheTime) {
   auto cluster = a_cluster();
   cluster.with(a_node("n1").of("A100", 4)).with(a_node("n2").of("K80", 8));

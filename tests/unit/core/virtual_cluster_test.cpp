@@ -125,6 +125,18 @@ TEST_F(VirtualClusterTest, WhatRunsAlreadyKeepsItsGpusAndIsCensored) {
               ElementsAre("start new on n1 at 1001"));
 }
 
+TEST_F(VirtualClusterTest, AQuotaIsKept) {
+  const auto real = [] {
+    return nodes(2)
+        .with(test::a_quota("q").limit(test::kGpu, 4, 4))
+        .with(job("one", 100, 9000))
+        .with(job("two", 101, 9000));
+  };
+  static_cast<void>(look(nodes(2), 50));
+  EXPECT_THAT(look(real(), 110), ElementsAre("start one on n1 at 110"))
+      << "what is used really is not used here";
+}
+
 TEST_F(VirtualClusterTest, WhoFailsOrIsDeletedFreesItsGpusAndIsCensored) {
   static_cast<void>(look(nodes(2), 50));
   const auto both = [] {

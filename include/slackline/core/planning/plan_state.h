@@ -69,7 +69,8 @@ struct TaskProgress {
   std::optional<double> first_start_s;
   double not_before_s = 0;  // while it waits: forecasts do not start it earlier
   double finished_s = 0;
-  Run run;  // while kRunning
+  bool ended_a_run = false;  // in this state: what its pods held of quotas is given back
+  Run run;                   // while kRunning
 };
 
 class PlanState {
@@ -124,8 +125,14 @@ class PlanState {
     return shares_.admits(use_of(task, choice));
   }
   SharedUse use_of(TaskIndex task, const Choice& choice) const {
-    return {(*tasks_)[task].queue, choice.pool, choice.gpus,
-            choice.shape.d_node,   stays(task), (*tasks_)[task].quotas};
+    const PlanTask& planned = (*tasks_)[task];
+    return {.queue = planned.queue,
+            .pool = choice.pool,
+            .gpus = choice.gpus,
+            .nodes = choice.shape.d_node,
+            .stays = stays(task),
+            .anew = progress_[task].ended_a_run,
+            .quotas = planned.quotas};
   }
   // Its runs are not stopped to give back what they borrowed, so they borrow nothing.
   bool stays(TaskIndex task) const {

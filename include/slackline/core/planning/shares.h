@@ -82,6 +82,7 @@ struct SharedUse {
   int gpus = 0;
   int nodes = 0;
   bool stays = false;  // it is not stopped to give back
+  bool anew = false;   // what is held has been given back: its start takes that again
   std::span<const QuotaNeed> quotas{};
 
   std::int64_t of(const QuotaNeed& need) const {

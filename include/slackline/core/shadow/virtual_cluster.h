@@ -154,13 +154,14 @@ class VirtualCluster {
   RealRuns runs_;
   bool looked_ = false;
   std::map<Uid, Played> played_;
-  std::vector<VirtualEnd> censored_;            // at the first snapshot, to be reported
-  std::vector<JobPtr> others_;                  // as they are now
-  std::map<std::string, SeenNode> seen_;        // nodes at the last look
-  std::deque<Step> steps_;                      // that virtual time has not reached
-  std::size_t changes_ = 0;                     // in them
-  std::map<std::string, NodeStatePtr> ground_;  // at virtual time
-  std::shared_ptr<const NodeNames> names_;      // of it; null: to be made
+  std::vector<VirtualEnd> censored_;  // at the first snapshot, to be reported
+  std::vector<JobPtr> others_;        // as they are now
+  std::vector<std::shared_ptr<const ResourceQuota>> quotas_;  // the same
+  std::map<std::string, SeenNode> seen_;                      // nodes at the last look
+  std::deque<Step> steps_;                                    // that virtual time has not reached
+  std::size_t changes_ = 0;                                   // in them
+  std::map<std::string, NodeStatePtr> ground_;                // at virtual time
+  std::shared_ptr<const NodeNames> names_;                    // of it; null: to be made
   double time_s_ = 0;
   double wake_s_ = kNever;
   TaskMenus menus_;
