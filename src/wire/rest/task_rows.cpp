@@ -44,6 +44,12 @@ std::optional<Time> creation_of(const ListedTask& row) {
   return row.task.created_s > 0 ? std::optional(Time{row.task.created_s}) : std::nullopt;
 }
 
+// "waiting", "waiting: kai-scheduler".
+std::string state_text(const ListedTask& row) {
+  const std::string_view state = to_string(row.task.state);
+  return row.left_to.empty() ? std::string(state) : format("{}: {}", state, row.left_to);
+}
+
 }  // namespace
 
 template <>
@@ -61,12 +67,7 @@ const Columns<ListedTask>& columns<ListedTask>() {
           C("uid", of_task(&Task::uid)),
           C("state", [](Listed row) { return to_string(row.task.state); })
               .one_of(task_state_names())
-              .cell("STATE",
-                    [](Listed row) {
-                      const std::string_view state = to_string(row.task.state);
-                      return row.left_to.empty() ? std::string(state)
-                                                 : format("{}: {}", state, row.left_to);
-                    }),
+              .cell("STATE", state_text),
           C(
               "leftTo", [](Listed row) { return if_any(row.left_to); },
               "Who starts it while it waits: a scheduler that does not ask Slackline, or Kueue; "
