@@ -24,6 +24,11 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   return pieces;
 }
 
+std::string counted(std::int64_t number, std::string_view one, std::string_view many) {
+  if (number == 1 || many.empty()) return format("{} {}{}", number, one, number == 1 ? "" : "s");
+  return format("{} {}", number, many);
+}
+
 std::string join(const std::vector<std::string>& pieces, std::string_view separator) {
   return format("{}", fmt::join(pieces, separator));
 }

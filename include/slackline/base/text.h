@@ -20,6 +20,9 @@ std::vector<std::string_view> split(std::string_view text, char separator);
 
 std::string_view trim(std::string_view text);
 
+// "1 task waits", "2 tasks wait"; without `many` that of `one` with an s.
+std::string counted(std::int64_t number, std::string_view one, std::string_view many = {});
+
 std::string join(const std::vector<std::string>& pieces, std::string_view separator);
 
 constexpr bool is_digit(char c) {

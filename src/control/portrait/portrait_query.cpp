@@ -67,8 +67,7 @@ AdviceView view_of(const core::GpuAdvice& gpus) {
   if (view.run_s) view.basis = gpus.modelled ? "model" : "past";
   view.gpu_hours_returned = gpus.gpu_hours_returned;
   view.deadline_kept = gpus.deadline_kept;
-  view.text = format("asks for {} GPU{}, {}", gpus.asked.gpus(), gpus.asked.gpus() == 1 ? "" : "s",
-                     core::explain(gpus));
+  view.text = format("asks for {}, {}", counted(gpus.asked.gpus(), "GPU"), core::explain(gpus));
   return with_evidence(std::move(view), gpus.evidence);
 }
 

@@ -51,8 +51,7 @@ std::string gpus_text(const QueueRow& row) {
   std::string types;
   for (const GpuType& type : row.accepted_types())
     types += (types.empty() ? "" : " or ") + type.str();
-  if (types.empty()) types = row.gpus == 1 ? "GPU" : "GPUs";
-  return format("{} {}", row.gpus, types);
+  return types.empty() ? counted(row.gpus, "GPU") : format("{} {}", row.gpus, types);
 }
 
 std::string queued_text(const QueueRow& row, double now_s) {
@@ -64,9 +63,8 @@ std::string queued_text(const QueueRow& row, double now_s) {
   if (!row.forecast.empty()) text += format("not predicted: {}, ", row.forecast);
   if (row.deadline_s) text += format("due {}, ", clock_text(*row.deadline_s, now_s));
   if (row.chance) text += format("in time {:.0f} %, ", 100 * *row.chance);
-  const int before = row.position - 1;
-  text += format("behind {} {}, waits for {} ({})", before, before == 1 ? "task" : "tasks",
-                 gpus_text(row), row.reason);
+  text += format("behind {}, waits for {} ({})", counted(row.position - 1, "task"), gpus_text(row),
+                 row.reason);
   return text + format("; class {}, queue {}; times are UTC", row.qos_class(), row.queue());
 }
 

@@ -133,7 +133,7 @@ std::string rest_text(const QueueTask& task, std::int64_t pods) {
 std::string too_many_gpus(const Fit& fit, const QueueTask& task, std::int64_t most) {
   if (task.request.gpus > most)
     return format("a pod asks for {}, and no node that it may use has more than {}",
-                  gpus_text(task.request.gpus), most);
+                  counted(task.request.gpus, "GPU"), most);
   const std::vector<std::string>& together = task.request.spread.together;
   const std::string those =
       together.empty() ? "those that it may use" : "those with one " + join(together, " and one ");
@@ -142,8 +142,8 @@ std::string too_many_gpus(const Fit& fit, const QueueTask& task, std::int64_t mo
     return format(
         "its pods ask for {} together, each with {}; nodes of {} do not hold them, even "
         "empty",
-        gpus_text(task.request.all_gpus()), rest_text(task, 1), those);
-  std::string each = gpus_text(choice->shape.d_gpn);
+        counted(task.request.all_gpus(), "GPU"), rest_text(task, 1), those);
+  std::string each = counted(choice->shape.d_gpn, "GPU");
   for (const ResourceAmount& gpus : besides_gpus(*task.member).gpus)
     each += format(" and {} {}", gpus.count, gpus.resource);
   if (fit.has_gpus(*choice)) each += ", " + rest_text(task, task.pods_on_node(choice->shape));
@@ -204,16 +204,12 @@ std::string unhealthy_text(const ClusterSnapshot& snapshot, const QueueTask& tas
     nodes.push_back(state->node->name.str());
   }
   if (nodes.empty()) return {};
-  return format("{} of {} {} unhealthy, or the device plugin is down", gpus_text(gpus),
+  return format("{} of {} {} unhealthy, or the device plugin is down", counted(gpus, "GPU"),
                 nodes.size() == 1 ? nodes.front() : nodes_text(std::ssize(nodes)),
                 gpus == 1 ? "is" : "are");
 }
 
 }  // namespace
-
-std::string gpus_text(std::int64_t gpus) {
-  return format("{} GPU{}", gpus, gpus == 1 ? "" : "s");
-}
 
 bool could_ever_fit(const ClusterSnapshot& snapshot, const Queue& queue, TaskIndex task) {
   return Fit(snapshot, queue, task).any();

@@ -48,10 +48,10 @@ std::string_view to_string(Confidence confidence) {
 std::string explain(const GpuAdvice& advice) {
   constexpr double kPercent = 100;
   const int asked = advice.asked.gpus();
-  std::string text = format(
-      "{} used {:.1f} of {} GPU{} ({:.0f} % of their time, at most {:.0f} % of their memory): ",
-      runs_text(advice.evidence), asked * advice.utilisation, asked, asked == 1 ? "" : "s",
-      advice.utilisation * kPercent, advice.memory_share * kPercent);
+  std::string text =
+      format("{} used {:.1f} of {} ({:.0f} % of their time, at most {:.0f} % of their memory): ",
+             runs_text(advice.evidence), asked * advice.utilisation, counted(asked, "GPU"),
+             advice.utilisation * kPercent, advice.memory_share * kPercent);
   if (advice.advised == advice.asked) return text + "the request stays";
   return text + format("{} ({}) {} enough{} (confidence {})", advice.advised.gpus(),
                        advice.advised.str(), advice.advised.gpus() == 1 ? "is" : "are",

@@ -42,10 +42,10 @@ std::string escaped(const std::string& text) {
 std::string event_of(const CalendarRow& row, double now_s) {
   return format(
       "BEGIN:VEVENT\r\nUID:{}-{}@slackline\r\nDTSTAMP:{}\r\nDTSTART:{}\r\nDTEND:{}\r\n"
-      "SUMMARY:{} GPU{} of type {} free\\, {} for sure\r\nTRANSP:TRANSPARENT\r\nEND:VEVENT\r\n",
+      "SUMMARY:{} of type {} free\\, {} for sure\r\nTRANSP:TRANSPARENT\r\nEND:VEVENT\r\n",
       compact_time(row.begins_s), escaped(row.gpu_type), compact_time(now_s),
-      compact_time(row.begins_s), compact_time(row.ends_s), row.free_p50,
-      row.free_p50 == 1 ? "" : "s", escaped(row.gpu_type), row.free_p90);
+      compact_time(row.begins_s), compact_time(row.ends_s), counted(row.free_p50, "GPU"),
+      escaped(row.gpu_type), row.free_p90);
 }
 
 // "now", or "2026-11-24T12:00:00Z (in 2h5m)".
@@ -88,9 +88,9 @@ AsWritten as_written(JsonView quote, JsonView row, double now_s) {
     if (chance.value_or(1) < kLikely) said.standing = Standing::kTooLate;
   }
   if (const auto before = quote["before"].integer().value_or(0); before > 0)
-    said.text += format(", behind {} {}", before, before == 1 ? "task" : "tasks");
+    said.text += ", behind " + counted(before, "task");
   if (const auto delayed = row["delayed"].integer().value_or(0); delayed > 0)
-    said.text += format("; {} {} later for it", delayed, delayed == 1 ? "task ends" : "tasks end");
+    said.text += format("; {} later for it", counted(delayed, "task ends", "tasks end"));
   return said;
 }
 

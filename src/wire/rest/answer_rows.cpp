@@ -52,7 +52,7 @@ std::string note_cell(const QuoteRowView& row) {
 std::string delays_cell(const QuoteRowView& row) {
   if (!row.delayed) return "";
   if (*row.delayed == 0) return "nobody";
-  std::string text = format("{} task{}", *row.delayed, *row.delayed == 1 ? "" : "s");
+  std::string text = counted(*row.delayed, "task");
   if (*row.stopped > 0) text += format(" ({} stopped)", *row.stopped);
   if (!row.delays.empty())
     text += format(": {} by {}", row.delays.front().task,

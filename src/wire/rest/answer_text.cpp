@@ -71,7 +71,7 @@ std::string relief_text(const BlockerView& blocker) {
   std::string text;
   for (std::size_t i = 0; i < std::min(kShown, blocker.relief.size()); ++i) {
     const ReliefView& relief = blocker.relief[i];
-    text += format("      {} GPU{} of {}", relief.gpus, relief.gpus == 1 ? "" : "s",
+    text += format("      {} of {}", counted(relief.gpus, "GPU"),
                    relief.task.empty() ? "another task" : printable(relief.task, kMostName));
     if (relief.ends.p50_s)
       text += format(" end {}", format_rfc3339(std::round(*relief.ends.p50_s)));
@@ -200,15 +200,14 @@ std::string preface_of(const QuoteView& view) {
 
 std::string preface_of(const WhatIfView& view) {
   std::string text = format("{}: {}, {} lose, {} stay", printable(view.question, 400),
-                            view.gains == 1 ? "1 task gains" : format("{} tasks gain", view.gains),
-                            view.loses, view.same);
+                            counted(view.gains, "task gains", "tasks gain"), view.loses, view.same);
   if (view.hidden > 0) text += format(" ({})", hidden_text(view.hidden));
   text += '\n';
   if (view.ends > 0)
     text += format(
         "{} without a plan of Slackline: what controls them may start them anew, and no forecast "
         "counts that\n",
-        view.ends == 1 ? "1 run ends" : format("{} runs end", view.ends));
+        counted(view.ends, "run ends", "runs end"));
   if (view.with_deadline > 0)
     text += format("of {} deadlines {:.1f} are met now, {:.1f} then\n", view.with_deadline,
                    view.in_time_before, view.in_time_after);

@@ -50,7 +50,7 @@ std::string node_state(const ListedNode& row) {
   if (!node.ready) return "not ready";
   std::string state = node.unschedulable ? "cordoned" : "ready";
   if (const std::int64_t gpus = unhealthy_gpus(row); gpus > 0)
-    state += format(", {} GPU{} unhealthy", gpus, gpus == 1 ? "" : "s");
+    state += format(", {} unhealthy", counted(gpus, "GPU"));
   return state;
 }
 

@@ -29,7 +29,7 @@ class Problems {
     return fail(
         ErrorCode::kInvalidArgument,
         format("{} wrong, so nothing was stored:{}{}",
-               count_ == 1 ? "1 field is" : format("{} fields are", count_), listed_,
+               counted(static_cast<std::int64_t>(count_), "field is", "fields are"), listed_,
                count_ > kMostListed ? format("\n  ... and {} more", count_ - kMostListed) : ""));
   }
 

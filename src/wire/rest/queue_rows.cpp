@@ -392,18 +392,17 @@ std::string preface_of(const QueueView& view) {
         view.unknown_runs);
   if (view.unannotated > 0)
     preface += format(
-        "{} {} without annotations of Slackline: run times are those of earlier runs, or unknown\n",
-        view.unannotated, view.unannotated == 1 ? "task waits" : "tasks wait");
+        "{} without annotations of Slackline: run times are those of earlier runs, or unknown\n",
+        counted(view.unannotated, "task waits", "tasks wait"));
   if (view.left_alone > 0)
     preface +=
         format("{} left to kube-scheduler: no node lists the devices that a DeviceClass serves\n",
-               view.left_alone == 1 ? "1 task is" : format("{} tasks are", view.left_alone));
+               counted(view.left_alone, "task is", "tasks are"));
   if (view.for_others > 0)
     preface += format(
         "{} for another scheduler, which does not ask Slackline (extender.schedulerNames): {}; no "
         "forecast knows when\n",
-        view.for_others == 1 ? "1 pod with GPUs waits"
-                             : format("{} pods with GPUs wait", view.for_others),
+        counted(view.for_others, "pod with GPUs waits", "pods with GPUs wait"),
         join({view.other_schedulers.begin(), view.other_schedulers.end()}, ", "));
   if (!view.leads) preface += leader_text(view) + "\n";
   const auto unled = std::ranges::count(view.rows, reason::kNotLed, &QueueRow::reason);
@@ -411,7 +410,7 @@ std::string preface_of(const QueueView& view) {
     preface += format(
         "{} for Slackline since active mode was left, and no planner runs (NotLed): start one, or "
         "`slackline release`\n",
-        unled == 1 ? "1 task waits" : format("{} tasks wait", unled));
+        counted(unled, "task waits", "tasks wait"));
   return preface;
 }
 

@@ -212,8 +212,8 @@ std::string preface_of(const ReportView& view) {
   if (!most.empty()) text += format("Most idle GPU-hours: {}\n", join(most, "; "));
   most.clear();
   for (std::size_t i = 0; i < std::min(kShown, view.idle_now.size()); ++i)
-    most.push_back(format("{} ({} GPU{} for {})", printable(view.idle_now[i].task.str(), 80),
-                          view.idle_now[i].gpus, view.idle_now[i].gpus == 1 ? "" : "s",
+    most.push_back(format("{} ({} for {})", printable(view.idle_now[i].task.str(), 80),
+                          counted(view.idle_now[i].gpus, "GPU"),
                           format_duration(view.idle_now[i].idle_s)));
   if (!most.empty()) text += format("Idle now: {}\n", join(most, "; "));
   return text + '\n';

@@ -117,7 +117,7 @@ std::string folder_of(std::string_view path) {
 std::vector<std::string> LeftOut::list() const {
   std::vector<std::string> lines;
   for (const auto& [reason, rows] : rows_)
-    lines.push_back(format("{} {}: {}", rows, rows == 1 ? "row" : "rows", reason));
+    lines.push_back(format("{}: {}", counted(rows, "row"), reason));
   return lines;
 }
 

@@ -21,6 +21,13 @@ TEST(Text, SplitKeepsEmptyPiecesAndTrims) {
   EXPECT_EQ(join({"a", "b"}, ", "), "a, b");
 }
 
+TEST(Text, WhatIsCountedHasItsNumber) {
+  EXPECT_EQ(counted(0, "GPU"), "0 GPUs");
+  EXPECT_EQ(counted(1, "GPU"), "1 GPU");
+  EXPECT_EQ(counted(1, "task waits", "tasks wait"), "1 task waits");
+  EXPECT_EQ(counted(2, "task waits", "tasks wait"), "2 tasks wait");
+}
+
 TEST(Text, NumbersAreTheWholeTextOrNothing) {
   EXPECT_EQ(parse_int("-42").value(), -42);
   EXPECT_DOUBLE_EQ(parse_number("1e3").value(), 1000);

@@ -95,8 +95,6 @@ bool could_ever_fit(const ClusterSnapshot& snapshot, const Queue& queue, TaskInd
 // What it asks for beyond what there is, where it could not; empty: nothing that is counted here.
 std::string too_large(const ExplainQuestion& question);
 
-// "1 GPU", "8 GPUs"
-std::string gpus_text(std::int64_t gpus);
 // "kept for it: n1, n2"
 std::string kept_text(std::span<const NodeName> nodes);
 
