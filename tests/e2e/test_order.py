@@ -210,6 +210,23 @@ class OrderTest(QueuedCase):
         plan = json.loads(self.job("zoned")["metadata"]["annotations"]["slackline.dev/plan"])
         self.assertEqual(sorted(plan["nodes"]), ["zoned-4", "zoned-5"])
 
+    def test_of_jobs_that_come_together_those_start_that_the_cpu_of_a_node_is_for(self):
+        names = ("first", "second", "third")
+        jobs = [self.without_cpu(name) for name in names]
+        for job in jobs:
+            job["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"] = {"cpu": "30"}
+        self.apply(*jobs)
+
+        def running():
+            return [name for name in names if any(node_of(pod) for pod in self.cluster.pods_of(name, TEAM))]
+
+        self.cluster.wait(lambda: len(running()) == 2, 20, "two of them to run")
+        (waits,) = set(names) - set(running())
+        self.wait_reason(waits, "WaitsItsTurn")
+        self.assertIs(self.job(waits)["spec"]["suspend"], True)
+        self.cluster.kubectl("delete", "job", running()[0], "-n", TEAM, "--wait")
+        self.wait_bound(waits)
+
     def test_what_a_limit_range_fills_in_and_refuses_is_known_before_there_is_a_pod(self):
         self.apply(limit_range("small", cpu="40", gpus="2"))
         self.addCleanup(self.cluster.kubectl, "delete", "limitrange", "small", "-n", TEAM)

@@ -69,7 +69,8 @@ void plan_and_forecast(const ClusterSnapshot& snapshot) {
   (void)core::rollout(queue.state(), kNow_s, kPolicy, asked, forecast);
   const core::Plan plan = core::plan(queue.state(), kNow_s, kPolicy);
   core::PlanStamp stamp;
-  (void)core::begin_starts(snapshot, {}, queue, plan, catalog(), stamp, options.now_wall_s);
+  (void)core::begin_starts(snapshot, {}, queue, plan, catalog(), stamp, options.now_steady_s,
+                           options.now_wall_s);
   core::HandOverMemory memory;
   (void)core::hand_over(snapshot, {}, memory, stamp, kNow_s, kNow_s);
 }

@@ -482,8 +482,8 @@ class WorldPlanner {
     asked.gang_places = &places_;
     core::Queue queue = core::make_queue(snapshot, asked, menus_);
     const core::Plan plan = core::plan(queue.state(), asked.now_wall_s, policy_);
-    std::vector<OwnWrite> writes =
-        core::begin_starts(snapshot, unanswered, queue, plan, catalog_, stamp_, asked.now_wall_s);
+    std::vector<OwnWrite> writes = core::begin_starts(snapshot, unanswered, queue, plan, catalog_,
+                                                      stamp_, asked.now_steady_s, asked.now_wall_s);
     const auto stops = [](const core::Effect& effect) { return effect.ended.has_value(); };
     if (std::none_of(plan.effects.begin(), plan.effects.end(), stops))
       for (OwnWrite& write : core::begin_growth(snapshot, asked, queue, policy_))

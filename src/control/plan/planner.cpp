@@ -238,7 +238,7 @@ void Planner::plan(const Actuator::Overlay& seen, double changed_s) {
   if (const auto budget = settings->policy.budget())
     meters_.show_budgets(queue, queue.state().budgets_left_gpu_s(*budget, asked.now_wall_s));
   auto begun = core::begin_starts(snapshot, seen.unanswered, queue, plan, options_.catalog, stamp_,
-                                  asked.now_wall_s);
+                                  asked.now_steady_s, asked.now_wall_s);
   meters_.started(begun);
   if (!make_way) make_way = change_runs(seen, asked, queue, plan, post);
   for (OwnWrite& write : *make_way)

@@ -230,6 +230,35 @@ EligibleNodesPtr Eligibility::of_all(const MixedPods& mixed) const {
   return all;
 }
 
+void Eligibility::look_ahead(EligibleNodesPtr later, PlanTask& described) {
+  int least = 0;
+  for (const Choice& choice : described.menu->all)
+    least = least == 0 ? choice.shape.d_gpn : std::min(least, choice.shape.d_gpn);
+  described.if_stopped = if_stopped(described.eligible, later, least);
+  described.later = std::move(later);
+}
+
+EligibleNodesPtr Eligibility::if_stopped(const EligibleNodesPtr& now, const EligibleNodesPtr& later,
+                                         int least) {
+  if (now == nullptr) return nullptr;
+  const auto [at, first] = if_stopped_.try_emplace({now, later, least});
+  if (!first) return at->second;
+  auto all = std::make_shared<EligibleNodes>(*now);
+  if (later != nullptr)
+    for (const auto& [gpus, rows] : later->of_several)
+      all->of_several.try_emplace(gpus, now->rows(gpus));
+  const auto widen = [&](int gpus, std::vector<NodeSet>& rows) {
+    for (PoolIndex p = 0; p < rows.size(); ++p)
+      for (PoolNode i = 0; i < pools_[p].nodes.size(); ++i)
+        if (free_now().at(p, i) < least && (later == nullptr || later->contains(p, i, gpus)))
+          rows[p].insert(i);
+  };
+  widen(0, all->by_pool);
+  for (auto& [gpus, rows] : all->of_several)
+    widen(gpus, rows);
+  return at->second = std::move(all);
+}
+
 const EligibleNodesPtr& Eligibility::profilers() {
   if (!snapshot_.node_table.any_profiler || profilers_) return profilers_;
   auto found = std::make_shared<EligibleNodes>();

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <unordered_set>
 #include <vector>
 
@@ -63,6 +64,8 @@ class Eligibility {
   // these.
   std::vector<PoolIndex> usable_of(std::vector<PoolIndex> preference, const QueueTask& task,
                                    const PlanTask& planned);
+  // Sets PlanTask::later, and if_stopped.
+  void look_ahead(EligibleNodesPtr later, PlanTask& described);
   // A node that has room for it takes it, as far as anybody knows: kube-scheduler has refused it
   // nowhere, and it asks for nothing that no node lists.
   bool is_bound_where_it_fits(const QueueTask& task) const;
@@ -91,6 +94,9 @@ class Eligibility {
   // Now there is room for its pods, and not for as many on each node.
   bool has_room_one_by_one(const TaskRequest& request, const PlacementMenu& even,
                            const EligibleNodes* eligible);
+  // `least`: the fewest GPUs that the task needs on a node. Null: as now.
+  EligibleNodesPtr if_stopped(const EligibleNodesPtr& now, const EligibleNodesPtr& later,
+                              int least);
   const FreeGpus& free_now();
   const FreeGpus& all_gpus();
   // Where several pods of the request share a node.
@@ -107,6 +113,7 @@ class Eligibility {
   std::optional<FreeGpus> all_gpus_;  // likewise
   std::map<std::string, EligibleNodesPtr> known_;
   std::map<std::string, EligibleNodes> known_later_;  // of a pod by itself
+  std::map<std::tuple<EligibleNodesPtr, EligibleNodesPtr, int>, EligibleNodesPtr> if_stopped_;
   EligibleNodesPtr profilers_;
 };
 

@@ -169,13 +169,14 @@ class QueueMaker {
   }
 
   void describe_tasks() {
+    const bool looks_ahead = options_.reserves || options_.may_stop;
     std::optional<RoomTable> later;
-    if (options_.foresee || options_.reserves || any_prefers_types(queue_.tasks_))
+    if (options_.foresee || looks_ahead || any_prefers_types(queue_.tasks_))
       later.emplace(once_gpu_pods_end(snapshot_, room_));
     Eligibility eligibility(snapshot_, queue_.pools_, room_, later ? &*later : nullptr,
                             options_.foresee, options_.refused);
     std::optional<Eligibility> once_free;
-    if (options_.reserves && !options_.foresee)
+    if (looks_ahead && !options_.foresee)
       once_free.emplace(snapshot_, queue_.pools_, room_, &*later, true, options_.refused);
     std::vector<PlanTask> tasks;
     const std::vector<std::int64_t> keys = keys_of_equals(queue_.tasks_);
@@ -245,7 +246,7 @@ class QueueMaker {
     if (!task.plan)
       described.eligible =
           described.mixed ? eligibility.of_all(*described.mixed) : eligibility.of(task);
-    if (!task.plan && later && !described.mixed) described.later = later->of(task);
+    if (!task.plan && later && !described.mixed) eligibility.look_ahead(later->of(task), described);
     described.stops_others = task.plan || eligibility.is_bound_where_it_fits(task);
     if (!task.plan && eligibility.profilers() &&
         is_unknown_task(snapshot_, options_, *task.intent, task.job.get()))

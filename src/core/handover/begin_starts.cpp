@@ -9,8 +9,8 @@
 #include "slackline/core/cluster/as_planned.h"
 #include "slackline/core/cluster/budgets.h"
 #include "slackline/core/cluster/each_pod.h"
-#include "slackline/core/cluster/ending_pods.h"
 #include "slackline/core/cluster/quota_menu.h"
+#include "slackline/core/cluster/room.h"
 #include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/handover/return_to_scheduler.h"
 #include "slackline/core/planning/lost_work.h"
@@ -58,7 +58,8 @@ bool offers_several_types(const PlacementMenu& menu) {
 class StartWriter {
  public:
   StartWriter(const ClusterSnapshot& snapshot, const std::unordered_set<Uid>& unanswered,
-              const Queue& queue, const GpuCatalog& catalog, PlanStamp& stamp, double now_wall_s)
+              const Queue& queue, const GpuCatalog& catalog, PlanStamp& stamp, double now_steady_s,
+              double now_wall_s)
       : snapshot_(snapshot),
         queue_(queue),
         catalog_(catalog),
@@ -66,6 +67,7 @@ class StartWriter {
         now_wall_s_(now_wall_s),
         shares_(queue.state().shares()),
         quotas_(snapshot),
+        room_(snapshot, now_steady_s, now_wall_s),
         ending_(EndingPods(snapshot, now_wall_s).pods()),
         disruptions_(snapshot, ending_) {
     for (const JobPtr& job : snapshot.jobs)
@@ -78,33 +80,12 @@ class StartWriter {
     quotas_.charge_released(snapshot);
   }
 
-  // `stopped`: the runs that end so that it fits. False where they may not be stopped: what the
-  // plan does next may need that room.
-  bool begin(TaskIndex index, const Run& run, const std::vector<const Effect*>& stopped) {
-    const QueueTask& task = queue_.task(index);
-    const bool ends = task.plan != nullptr;  // this plan has stopped it before
+  // `stopped`: the runs that end so that it fits. Where they may not be stopped, or it may not
+  // start, nobody starts on their nodes: what the plan does next may need that room.
+  void begin(TaskIndex index, const Run& run, const std::vector<const Effect*>& stopped) {
+    const bool ends = queue_.task(index).plan != nullptr;  // this plan has stopped it before
     if (ends && placed_again_.contains(index)) shares_.begin(use_of(index, run));
-    if (ends || !may_start(task)) return stopped.empty();  // its place is kept
-    const Choice& choice = queue_.state().choice(index, run.choice);
-    const QuotaDemand demand = demand_of(task, choice.shape);
-    if (!quotas_.admits(task.key.ns, demand.pod, demand.pods)) return stopped.empty();
-    if (meets_sibling(task, queue_.pools()[choice.pool].nodes[run.nodes.front()]))
-      return stopped.empty();
-    if (any_of_later_term(stopped)) return false;
-    if (!may_disrupt(stopped)) return false;
-    quotas_.charge(task.key.ns, demand.pod, demand.pods);
-    if (!told_in_time(queue_, tasks_of(stopped), task, now_wall_s_, writes)) {
-      for (const Effect* effect : stopped)
-        keep_room_of(queue_.task(effect->task));
-      return true;
-    }
-    for (const Effect* effect : stopped)
-      stop(*effect, task);
-    const auto is_certain = [&](PoolNode node) {
-      return !uncertain_.contains(queue_.pools()[choice.pool].nodes[node]);
-    };
-    if (std::all_of(run.nodes.begin(), run.nodes.end(), is_certain)) start(index, run);
-    return true;
+    if (ends || !begins(index, run, stopped)) keep_room_of(stopped);
   }
 
   // The queue's state is that after the plan; shares are used as before it until writes say
@@ -137,12 +118,65 @@ class StartWriter {
     if (!quotas_.admits(task.key.ns, demand.pod, demand.pods)) return;
     quotas_.charge(task.key.ns, demand.pod, demand.pods);
     shares_.end(use_of(index, run));  // its place counts already
+    (void)takes_room(task, places_of(index, run));
     start(index, run);
   }
 
   std::vector<OwnWrite> writes;
 
  private:
+  bool begins(TaskIndex index, const Run& run, const std::vector<const Effect*>& stopped) {
+    const QueueTask& task = queue_.task(index);
+    if (!may_start(task)) return false;
+    const Choice& choice = queue_.state().choice(index, run.choice);
+    const QuotaDemand demand = demand_of(task, choice.shape);
+    if (!quotas_.admits(task.key.ns, demand.pod, demand.pods)) return false;
+    if (any_of_later_term(stopped)) return false;
+    for (const Effect* effect : stopped)
+      leave_room(*effect);
+    if (!takes_room(task, places_of(index, run))) return false;
+    if (meets_sibling(task, queue_.pools()[choice.pool].nodes[run.nodes.front()])) return false;
+    if (!may_disrupt(stopped)) return false;
+    quotas_.charge(task.key.ns, demand.pod, demand.pods);
+    if (!told_in_time(queue_, tasks_of(stopped), task, now_wall_s_, writes)) return false;
+    for (const Effect* effect : stopped)
+      stop(*effect, task);
+    const auto is_certain = [&](PoolNode node) {
+      return !uncertain_.contains(queue_.pools()[choice.pool].nodes[node]);
+    };
+    if (std::all_of(run.nodes.begin(), run.nodes.end(), is_certain)) start(index, run);
+    return true;
+  }
+
+  // Who goes on with fewer GPUs takes a part of it again.
+  void leave_room(const Effect& stopped) {
+    const QueueTask& task = queue_.task(stopped.task);
+    for (const PodPtr& pod : task.bound)
+      if (const auto node = snapshot_.find_node(pod->node.str()))
+        room_.give_back(*node, besides_gpus(*pod));
+    if (stopped.begun) (void)takes_room(task, places_of(stopped.task, *stopped.begun));
+  }
+
+  // False: another start of this plan has taken what its pods need besides GPUs, or what is stopped
+  // for it does not leave enough. Pods that differ were placed one by one.
+  bool takes_room(const QueueTask& task, const std::vector<NodeName>& nodes) {
+    std::unordered_set<Uid> pods;
+    for (const PodPtr& pod : task.pods)
+      pods.insert(pod->uid);
+    std::set<NodeIndex> on;
+    for (const NodeName& name : nodes)
+      on.insert(*snapshot_.find_node(name.str()));
+    Room room = room_.without(hold_identity(*task.member, task.job.get()), pods, on);
+    bool fits = true;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      const Resources rest = besides_gpus(i < task.pods.size() ? *task.pods[i] : *task.member);
+      fits = fits && room.fits(*snapshot_.find_node(nodes[i].str()), rest);
+      room.take(nodes[i], rest);
+    }
+    if (fits || !task.request.of_each.empty()) room_.claim(room);
+    return fits || !task.request.of_each.empty();
+  }
+
   // Whoever borrowed is stopped against disruption budgets where the plan says so: it knows for how
   // long they have delayed the owner. Of pods that are evicted the API server has the last word.
   bool may_disrupt(const std::vector<const Effect*>& stopped) {
@@ -180,10 +214,10 @@ class StartWriter {
     return tasks;
   }
 
-  // Of a task that was told of its stop: nobody but the asker starts there.
-  void keep_room_of(const QueueTask& task) {
-    for (const PodPtr& pod : task.bound)
-      if (const auto node = snapshot_.find_node(pod->node.str())) uncertain_.insert(*node);
+  void keep_room_of(const std::vector<const Effect*>& stopped) {
+    for (const Effect* effect : stopped)
+      for (const PodPtr& pod : queue_.task(effect->task).bound)
+        if (const auto node = snapshot_.find_node(pod->node.str())) uncertain_.insert(*node);
   }
 
   void stop(const Effect& effect, const QueueTask& asker) {
@@ -260,9 +294,7 @@ class StartWriter {
     note.work_s = choice.work_s;
     note.asked = asked_of(*task.intent, task.types_of_queue);
     note.resize = resize_note(index, choice, pool.pool.type);
-    const std::vector<std::int64_t>& of_each = task.request.of_each;
-    note.nodes = of_each.empty() ? nodes_of(snapshot_, pool, run, task.pods_in(choice.shape))
-                                 : nodes_of_each(snapshot_, pool, run, of_each, choice.shape.d_gpn);
+    note.nodes = places_of(index, run);
     note.band = band_of(index, run);
     const auto plan = std::make_shared<const PlanNote>(std::move(note));
     const std::size_t first = writes.size();
@@ -274,6 +306,16 @@ class StartWriter {
     const std::vector<Uid> after = stopped_on(pool, run);
     for (std::size_t i = first; i < writes.size(); ++i)
       writes[i].after = after;
+  }
+
+  // A node for each of its pods.
+  std::vector<NodeName> places_of(TaskIndex index, const Run& run) const {
+    const QueueTask& task = queue_.task(index);
+    const Choice& choice = queue_.state().choice(index, run.choice);
+    const QueuePool& pool = queue_.pools()[choice.pool];
+    const std::vector<std::int64_t>& of_each = task.request.of_each;
+    return of_each.empty() ? nodes_of(snapshot_, pool, run, task.pods_in(choice.shape))
+                           : nodes_of_each(snapshot_, pool, run, of_each, choice.shape.d_gpn);
   }
 
   SharedUse use_of(TaskIndex index, const Run& run) const {
@@ -410,9 +452,11 @@ class StartWriter {
   std::set<std::pair<Uid, NodeIndex>> sent_;  // pods that may not share a node, by controller
   ShareUse shares_;                           // with what this plan starts and stops
   QuotaBook quotas_;
+  RoomTable room_;  // the same
   const std::vector<PodPtr> ending_;
   Disruptions disruptions_;
-  // Whose room is made by an earlier stop that may still fail, or by one that was only told.
+  // Whose room is made by an earlier stop that may still fail, by one that was only told, or by one
+  // that may not be.
   std::set<NodeIndex> uncertain_;
   std::map<TaskIndex, const Run*> placed_again_;
   std::map<NodeIndex, std::set<Uid>> cleared_;  // Jobs and pods that this plan stops, by node
@@ -438,8 +482,8 @@ std::string PlanStamp::next_id() {
 std::vector<OwnWrite> begin_starts(const ClusterSnapshot& snapshot,
                                    const std::unordered_set<Uid>& unanswered, const Queue& queue,
                                    const Plan& plan, const GpuCatalog& catalog, PlanStamp& stamp,
-                                   double now_wall_s) {
-  StartWriter writer(snapshot, unanswered, queue, catalog, stamp, now_wall_s);
+                                   double now_steady_s, double now_wall_s) {
+  StartWriter writer(snapshot, unanswered, queue, catalog, stamp, now_steady_s, now_wall_s);
   writer.look_ahead(plan);
   writer.writes = stop_disrupted(queue, now_wall_s);
   for (OwnWrite& write : stop_too_small(snapshot, queue, now_wall_s))
@@ -459,7 +503,7 @@ std::vector<OwnWrite> begin_starts(const ClusterSnapshot& snapshot,
   for (const Effect& effect : plan.effects) {
     if (effect.ended) stopped.push_back(&effect);
     if (!effect.is_start()) continue;
-    if (!writer.begin(effect.task, *effect.begun, stopped)) break;
+    writer.begin(effect.task, *effect.begun, stopped);
     stopped.clear();
   }
   return std::move(writer.writes);

@@ -142,6 +142,7 @@ class HandOver {
     note.nodes = task.bound;
     for (const PodPtr& pod : task.unbound)
       if (const NodeName* node = places.find(*pod)) note.nodes.push_back(*node);
+    note.nodes.insert(note.nodes.end(), places.for_later.begin(), places.for_later.end());
     const auto plan = std::make_shared<const PlanNote>(std::move(note));
     const Decision move{.verb = Verb::kMove, .reason = places.moved_because};
     if (task.job != nullptr) {

@@ -59,6 +59,9 @@ Places Placer::place(const PlannedTask& task) {
   for (const auto& [pod, node] : places.node_of)
     places.wait_for_room |= room.waits_on(node);
   room_.claim(room);  // the hold of its plan may be over
+  const auto later = std::ssize(task.plan->nodes) - std::ssize(others);
+  left.resize(static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(later, 0, std::ssize(left))));
+  places.for_later = std::move(left);
   if (moved) places.moved_because = missed ? reason::kNotBound : reason::kNodesLost;
   return places;
 }

@@ -13,8 +13,9 @@ namespace slackline::core {
 
 struct Places {
   std::unordered_map<Uid, NodeName> node_of;  // but of pods that have missed too often
-  PodPtr homeless;                 // no node takes it; the places of the others mean nothing then
-  bool wait_for_room = false;      // pods that were stopped for it still hold some of its places
+  PodPtr homeless;                  // no node takes it; the places of the others mean nothing then
+  std::vector<NodeName> for_later;  // nodes of the plan for pods that do not exist yet
+  bool wait_for_room = false;       // pods that were stopped for it still hold some of its places
   std::string_view moved_because;  // a code of reason.h: the plan has to name other nodes; or empty
 
   const NodeName* find(const Pod& pod) const {

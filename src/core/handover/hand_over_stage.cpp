@@ -5,6 +5,7 @@
 
 #include "slackline/base/duration.h"
 #include "slackline/core/cluster/each_pod.h"
+#include "slackline/core/cluster/holds.h"
 #include "slackline/core/cluster/predicates.h"
 #include "slackline/core/cluster/task_catalog.h"
 
@@ -134,11 +135,8 @@ bool is_left_alone(const PlannedTask& task, const Pod& pod, const HandOverMemory
 }
 
 Stage stage_of(const PlannedTask& task, const HandOverMemory& memory, double now_s) {
-  if (task.waits_for_pods()) {
-    // Of a task that has run, pods are missing because they ended.
-    const bool ran = task.job != nullptr && task.job->failed + task.job->succeeded > 0;
-    return ran || now_s < memory.pods_due.at(task.id) ? Stage::kReleased : Stage::kIncomplete;
-  }
+  if (task.waits_for_pods())
+    return now_s < memory.pods_due.at(task.id) ? Stage::kReleased : Stage::kIncomplete;
   if (task.unbound.empty()) return Stage::kBound;
   const auto of_all = [&](auto holds) {
     return std::all_of(task.unbound.begin(), task.unbound.end(),
@@ -158,7 +156,15 @@ void HandOverMemory::see(const std::vector<PlannedTask>& tasks, double now_s) {
   std::unordered_set<Uid> pods;
   for (const PlannedTask& task : tasks) {
     ids.insert(task.id);
-    pods_due.try_emplace(task.id, now_s + kIncompleteAfter_s);
+    // Of a task that has run, pods are missing because they ended; others may follow.
+    const bool runs = !task.bound.empty();
+    const bool ran = task.job != nullptr && task.job->failed + task.job->succeeded > 0;
+    const double due_s = now_s + kIncompleteAfter_s + (ran ? kReplacedWithin_s : 0);
+    const auto due = pods_due.try_emplace(task.id, runs ? kNever : due_s).first;
+    if (runs)
+      due->second = kNever;
+    else if (due->second == kNever)
+      due->second = now_s + kIncompleteAfter_s + kReplacedWithin_s;
     for (const PodPtr& pod : task.unbound)
       pods.insert(pod->uid);
     if (awaits_replacements(task.job, task.bound.size(), task.unbound))
@@ -177,7 +183,6 @@ void HandOverMemory::see(const std::vector<PlannedTask>& tasks, double now_s) {
 }
 
 void HandOverMemory::see_lifted(const PlannedTask& task, double now_s) {
-  if (!task.bound.empty()) pods_due[task.id] = kNever;
   if (task.waits_for_pods()) return;
   for (const PodPtr& pod : task.unbound) {
     if (pod->gated) continue;

@@ -58,13 +58,12 @@ bool may_fit(const FreeGpus& free, const PlanTask& task, const Choice& choice) {
 }
 
 bool fits(const FreeGpus& free, const PlanTask& task, const Choice& choice) {
-  if (!task.mixed) return free.fits(choice.pool, choice.shape, task.eligible.get());
+  if (!task.mixed) return free.fits(choice.pool, choice.shape, task.usable());
   return !find_room(free, task, choice).empty();
 }
 
 std::vector<PoolNode> find_room(const FreeGpus& free, const PlanTask& task, const Choice& choice) {
-  if (!task.mixed)
-    return free.find(choice.pool, choice.shape, task.eligible.get(), task.preferred.get());
+  if (!task.mixed) return free.find(choice.pool, choice.shape, task.usable(), task.preferred.get());
   if (!may_fit(free, task, choice)) return {};
   return pack(free, choice.pool, *task.mixed, choice.shape.d_gpn, task.preferred.get());
 }

@@ -246,8 +246,8 @@ void VirtualCluster::plan_starts(const QueueOptions& asked, const Policy& policy
   std::map<Uid, const Effect*> begun;
   for (const Effect& effect : planned.effects)
     if (effect.is_start()) begun[queue.task(effect.task).uid] = &effect;
-  for (OwnWrite& write :
-       begin_starts(virtually, {}, queue, planned, *asked.catalog, stamp_, options.now_wall_s)) {
+  for (OwnWrite& write : begin_starts(virtually, {}, queue, planned, *asked.catalog, stamp_,
+                                      options.now_steady_s, options.now_wall_s)) {
     const auto at = begun.find(write.target.uid);
     const auto* release = write.as<ReleaseJob>();
     if (release == nullptr || at == begun.end()) continue;

@@ -142,7 +142,7 @@ TEST_F(AskBackTest, TheStopIsSaidAndNobodyPaysForIt) {
   Queue found = queue();
   const Plan made = planned(found);
   PlanStamp stamp;
-  const auto writes = begin_starts(snapshot_, {}, found, made, catalog_, stamp, kSharedAt_s);
+  const auto writes = begin_starts(snapshot_, {}, found, made, catalog_, stamp, 0, kSharedAt_s);
   ASSERT_EQ(writes.size(), 2U);
   const auto* stop = writes[0].as<StopJob>();
   ASSERT_NE(stop, nullptr);
@@ -168,7 +168,7 @@ TEST_F(AskBackTest, WhoGivesBackAndHasADeadlineGoesOnFirstWhereThereIsRoom) {
   Queue found = queue();
   const Plan made = planned(found);
   PlanStamp stamp;
-  const auto writes = begin_starts(snapshot_, {}, found, made, catalog_, stamp, kSharedAt_s);
+  const auto writes = begin_starts(snapshot_, {}, found, made, catalog_, stamp, 0, kSharedAt_s);
   TaskNames written;
   for (const OwnWrite& write : writes)
     written.push_back(write.target.key.name);

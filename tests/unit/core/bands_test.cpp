@@ -21,7 +21,7 @@ class BandsTest : public test::ShareWorld {
     const Plan made = plan(found.state(), kSharedAt_s, *parse_policy("default"));
     std::map<std::string, std::string> bands;
     for (const OwnWrite& write :
-         begin_starts(snapshot_, {}, found, made, catalog_, stamp, kSharedAt_s))
+         begin_starts(snapshot_, {}, found, made, catalog_, stamp, 0, kSharedAt_s))
       if (const auto* release = write.as<ReleaseJob>()) {
         bands[write.target.key.name] = release->plan->band;
         EXPECT_EQ(release->shape.band, release->plan->band);

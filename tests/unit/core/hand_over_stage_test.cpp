@@ -66,6 +66,7 @@ TEST(HandOverStage, IsReadFromTheTaskAndTheMemory) {
       {"one pod is missing", Stage::kReleased, {gated("a")}, 0, 29},
       {"one is missing for too long", Stage::kIncomplete, {gated("a")}, 0, 30},
       {"the missing one has failed", Stage::kReleased, {gated("a")}, 0, 30, true, 1},
+      {"nobody made it again", Stage::kIncomplete, {gated("a")}, 0, 630, true, 1},
       {"the missing one was never there", Stage::kIncomplete, {gated("a")}, 0, 30, false, 1},
       {"all pods wait behind their gates", Stage::kPlacing, {gated("a"), gated("b")}},
       {"one gate is lifted", Stage::kPlacing, {gated("a"), lifted("b", 1)}},

@@ -2,6 +2,9 @@
 // world.
 #include "slackline/core/handover/hand_over.h"
 
+#include <iterator>
+#include <set>
+
 #include <gtest/gtest.h>
 
 #include "support/hand_over_world.h"
@@ -596,6 +599,48 @@ TEST_F(HandOverTest, TheControllersBackOffCostsNoPlace) {
   world_.make_pods();
   settle(planner_);
   EXPECT_EQ(bound("gang"), 2);
+}
+
+// Both fit by themselves. Stock would run one of them, too.
+TEST_F(HandOverTest, OnePlanGivesTheCpuOfANodeOnce) {
+  world_.add(a_node("n1").of("A100", 8).cpus(64));
+  for (const char* name : {"a", "b"})
+    world_.add(a_job(name).gpus(1).cpus(40).waiting());
+  world_.add(a_job("small").gpus(1).cpus(4).waiting());
+  settle(planner_);
+  EXPECT_EQ(bound("a") + bound("b"), 1);
+  EXPECT_EQ(bound("small"), 1);
+  EXPECT_EQ(world_.count_of<SuspendJob>(), 0);
+  world_.finish(bound("a") == 1 ? "a" : "b");
+  settle(planner_);
+  EXPECT_EQ(bound("a") + bound("b"), 1) << "now the other one";
+}
+
+TEST_F(HandOverTest, AMovedPlanKeepsTheNodesOfMembersThatDoNotExistYet) {
+  for (const char* node : {"n1", "n2", "n3"})
+    world_.add(a_node(node));
+  world_.add(a_job("gang").of(3).gang().gpus(4).waiting());
+  settle(planner_);
+  ASSERT_EQ(bound("gang"), 3);
+  world_.pass(3600);
+  const auto pods = world_.pods();
+  const auto moves = pods.begin();
+  const auto later = std::next(moves);
+  const NodeName lost = moves->second.node;
+  world_.lose("gang", moves->first);
+  world_.make_pods();
+  world_.lose("gang", later->first);
+  world_.node(lost.str()).unschedulable = true;
+  world_.add(a_node("n4"));
+  settle(planner_);
+  std::set<NodeName> expected = {NodeName("n4")};
+  for (const auto& [key, pod] : pods)
+    if (pod.node != lost) expected.insert(pod.node);
+  const std::vector<NodeName>& nodes = world_.job("gang").plan->nodes;
+  EXPECT_EQ(std::set<NodeName>(nodes.begin(), nodes.end()), expected);
+  world_.add(a_job("other").gpus(4).waiting());
+  settle(planner_);
+  EXPECT_EQ(bound("other"), 0) << "the last node is its member's";
 }
 
 TEST_F(HandOverTest, AGangWhoseMemberHasNoPlaceAfterTenMinutesGoesBackAsAWhole) {

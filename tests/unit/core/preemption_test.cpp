@@ -316,6 +316,63 @@ TEST_F(PreemptionTest, OneBudgetIsNotSpentTwice) {
   EXPECT_EQ(stops(), 1);
 }
 
+// Two runs under one budget of one: they cannot both go, and nobody else waits for that.
+TEST_F(PreemptionTest, WhoMayNotBeStoppedKeepsNoOtherTaskFromItsRoom) {
+  world_.add(a_node("n1").of("A100", 8));
+  for (const char* name : {"long-1", "long-2"})
+    world_.add(long_job(name).gpus(4).created(world_.now_s()));
+  ASSERT_TRUE(planner_.settle(world_));
+  ASSERT_EQ(bound(), 2);
+  world_.pass(3700);
+  world_.performed.clear();
+  for (auto& [key, pod] : world_.pods())
+    pod.labels = {{"app", "long"}};
+  DisruptionBudget budget;
+  budget.key = {"default", "keep"};
+  budget.match_labels = {{"app", "long"}};
+  budget.disruptions_allowed = 1;
+  world_.add(budget);
+  world_.add(a_node("n2").of("T4", 4));
+  JobBuilder urgent = urgent_job("urgent");
+  urgent.intent().gpu_types = {GpuType("A100")};
+  arrive(urgent);
+  JobBuilder other = a_job("other").gpus(4).waiting();
+  other.intent().gpu_types = {GpuType("T4")};
+  arrive(other);
+  planner_.act(world_);
+  EXPECT_EQ(written(), std::vector<std::string>{"release"});
+  EXPECT_EQ(world_.performed.front().target.key.name, "other");
+}
+
+TEST_F(PreemptionTest, WhoHoldsTheCpuOfANodeMakesRoomToo) {
+  world_.add(a_node("n1").of("", 8).cpus(96));
+  world_.add(long_job("long").cpus(90).created(world_.now_s()));
+  ASSERT_TRUE(planner_.settle(world_));
+  ASSERT_EQ(bound("long"), 1);
+  world_.pass(3700);
+  world_.performed.clear();
+  arrive(urgent_job("urgent").cpus(90));
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(written(), (std::vector<std::string>{"stop", "release", "nominate", "lift"}));
+  EXPECT_EQ(bound("urgent"), 1);
+}
+
+// Whoever stays holds it still.
+TEST_F(PreemptionTest, NobodyIsStoppedWhereThatLeavesTooLittleCpu) {
+  world_.add(a_node("n1").of("", 8).cpus(96));
+  world_.add(long_job("long").gpus(4).cpus(4).created(world_.now_s()));
+  JobBuilder stays = long_job("stays").gpus(4).cpus(90);
+  stays.intent().qos_class = QosClass::kUrgent;
+  world_.add(stays.created(world_.now_s()));
+  ASSERT_TRUE(planner_.settle(world_));
+  ASSERT_EQ(bound(), 2);
+  world_.pass(3700);
+  arrive(urgent_job("urgent", 4).cpus(20));
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(stops(), 0);
+  EXPECT_EQ(bound("long"), 1);
+}
+
 TEST_F(PreemptionTest, NobodyIsStoppedForWhomAQuotaRefuses) {
   fill({"n1"}, 3700);
   world_.add(a_quota("gpus").limit(test::kGpu, 8));
@@ -358,9 +415,9 @@ TEST_F(PreemptionTest, WhoMakesRoomIsNotReleasedElsewhereInTheSameMoment) {
   const Effect stop = moved.effects.front();
   moved.effects = {stop, {stop.task, std::nullopt, stop.ended}, moved.effects.back()};
   PlanStamp stamp;
-  EXPECT_TRUE(begin_starts(seen, {}, queue, moved, default_gpu_catalog(), stamp, 0).empty());
+  EXPECT_TRUE(begin_starts(seen, {}, queue, moved, default_gpu_catalog(), stamp, 0, 0).empty());
   std::swap(moved.effects[1], moved.effects[2]);
-  const auto writes = begin_starts(seen, {}, queue, moved, default_gpu_catalog(), stamp, 0);
+  const auto writes = begin_starts(seen, {}, queue, moved, default_gpu_catalog(), stamp, 0, 0);
   ASSERT_EQ(writes.size(), 2U);
   EXPECT_TRUE(writes.front().is<StopJob>());
   EXPECT_EQ(writes.back().target.key.name, "urgent");

@@ -40,15 +40,17 @@ std::int64_t latest_epoch(const ClusterSnapshot& snapshot);
 // until its pods are gone. One that the plan shrinks, or that gives back and is placed again, keeps
 // its place (Queue::going_on), and is released there once its pods are gone. The start of whoever
 // gets its room names the stop (OwnWrite::after). `unanswered` are the Jobs whose writes may still
-// fail: nothing is started in the room that an earlier plan's stop of theirs makes. Where
-// disruption budgets forbid a stop, what follows in the plan is left out.
+// fail: nothing is started in the room that an earlier plan's stop of theirs makes. Plans count
+// GPUs: of tasks that ask together for more CPU, memory or another resource than a node has free,
+// the later ones wait for the next plan. So does a task whose stops a disruption budget forbids;
+// these runs' nodes are left alone.
 // Where a queue asks for notice (QueueRules::notice_s), the pods of such a task are told when and
 // for whom it is stopped, and it is stopped once that time has come and the plan still wants it.
 // What a plan no longer wants is taken back.
 std::vector<OwnWrite> begin_starts(const ClusterSnapshot& snapshot,
                                    const std::unordered_set<Uid>& unanswered, const Queue& queue,
                                    const Plan& plan, const GpuCatalog& catalog, PlanStamp& stamp,
-                                   double now_wall_s);
+                                   double now_steady_s, double now_wall_s);
 
 // When the next task that was told of its stop may be stopped; infinity: none was. O(pods).
 double next_told_stop_s(const ClusterSnapshot& snapshot, double now_wall_s);

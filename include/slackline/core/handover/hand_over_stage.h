@@ -90,7 +90,7 @@ struct HandOverMemory {
   std::unordered_map<Uid, Lifted> lifted;  // by pod
   RefusedNodes refused;
   std::unordered_map<Uid, Backoff> backoff;  // by Job; goes once the Job runs
-  // Until when all pods of a task must exist; infinity once some were bound. By task.
+  // Until when all pods of a task must exist; infinity while some are bound. By task.
   std::unordered_map<Uid, double> pods_due;
   // Since when replacements are awaited while other pods of their task run. By task.
   std::unordered_map<Uid, double> replaces_since;

@@ -57,8 +57,12 @@ struct PlanTask {
   std::vector<TaskIndex> after{};  // what it waits for before it can wait for GPUs (play.h)
   EligibleNodesPtr eligible{};     // null: every node
   std::optional<EligibleNodesPtr> later{};  // once runs have ended; unset: as now
-  EligibleNodesPtr preferred{};             // taken first; null: none is
-  std::vector<QuotaNeed> quotas{};          // of the ResourceQuotas of its namespace
+  // Also those that runs keep from it by their CPU or memory, until all on them are stopped: none
+  // has as many GPUs free as it needs there. Null: as `eligible`.
+  EligibleNodesPtr if_stopped{};
+  const EligibleNodes* usable() const { return if_stopped ? if_stopped.get() : eligible.get(); }
+  EligibleNodesPtr preferred{};     // taken first; null: none is
+  std::vector<QuotaNeed> quotas{};  // of the ResourceQuotas of its namespace
   // Its pods, where they differ: `eligible` is then what all of them may use. Null: they are equal.
   std::shared_ptr<const MixedPods> mixed{};
 };

@@ -239,7 +239,7 @@ class AskBack {
                                    const std::vector<StopVictim>& victims) const {
     if (victims.empty()) return {};
     const PlanTask& task = planning_.task(asker);
-    return RoomByStops(state_, as_if_equal(task, wanted), task.eligible.get(), victims).sets();
+    return RoomByStops(state_, as_if_equal(task, wanted), task.usable(), victims).sets();
   }
 
   // Cheapest first.

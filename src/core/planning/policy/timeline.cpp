@@ -155,7 +155,8 @@ std::vector<Timeline::Opening> Timeline::find_openings(const PlanTask& task,
   };
   std::vector<Opening> openings;
   for (PoolNode node = 0; node < lines.size(); ++node) {
-    if (may_use(task.eligible, node)) {
+    const bool stopped = task.if_stopped && lines[node].cleared_s <= now_s_;  // whoever was there
+    if (may_use(stopped ? task.if_stopped : task.eligible, node)) {
       add_openings(lines[node], node, wish, openings);
     } else if (task.later && lines[node].cleared_s > now_s_ && may_use(*task.later, node)) {
       Wish later = wish;
