@@ -274,13 +274,15 @@ class VictimChooser {
     return ChosenNode{std::move(kept), std::nullopt};
   }
 
+  // Only pods with GPUs: what stopping another one costs nobody knows here, and whether a
+  // disruption budget selects it neither.
   Chosen search(const Shortage& shortage) {
     candidates_.clear();
     for (std::size_t i = 0; i < potential_.size(); ++i) {
       const Pod& pod = *potential_[i];
       std::vector<std::int64_t> frees = shortage.share_of(pod.requests);
       const bool helps = std::any_of(frees.begin(), frees.end(), [](auto f) { return f > 0; });
-      if (pod.deleting || !helps) continue;
+      if (pod.deleting || !helps || !pod.requests.wants_gpus()) continue;
       Candidate candidate{&pod, violating_[i], loss_.gang_of(pod), 0, std::move(frees)};
       candidate.lost_gpu_s =
           candidate.gang.empty() ? loss_.of_pod(pod) : loss_.of_gang(candidate.gang);

@@ -260,6 +260,17 @@ TEST(Victims, StayAsOfferedWhereGpusAreNotTheWholeStory) {
   EXPECT_THAT(victims(roomy, urgent(1), offer("a", {})), IsEmpty()) << "never without a victim";
 }
 
+// What it loses, and which budgets select it, is not known of a pod without GPUs.
+TEST(Victims, AreNotSwappedForPodsWithoutGpus) {
+  const auto cluster = a_cluster()
+                           .with(a_node("a").cpus(16))
+                           .with(running("train", 2).cpus(8))
+                           .with(a_pod("web").cpus(8).on("a").started(kNow_s - 10))
+                           .build();
+  EXPECT_THAT(victims(cluster, urgent(1).cpus(8), offer("a", {"train"})),
+              ElementsAre(pod_uid("train")));
+}
+
 TEST(Victims, OfAnEmptyOfferAreChosenByUs) {
   const auto cluster = a_cluster().with(a_node("a")).with(running("x", 4)).build();
   EXPECT_THAT(victims(cluster, urgent(1), offer("a", {})), ElementsAre(pod_uid("x")));
