@@ -67,9 +67,10 @@ struct ReviewedJob {
   Job job;
   ContractKeys keys;
   PodFacts pod;  // the template
-  bool started = false;
   // Its template allows a podFailurePolicy (restartPolicy: Never), and it has none.
   bool may_ignore_disruptions = false;
+  // podReplacementPolicy is Failed beside a podFailurePolicy, which demands it.
+  bool must_wait_to_replace = false;
 };
 
 struct ReviewedPod {
@@ -145,6 +146,7 @@ struct AdmissionChanges {
   std::optional<PriorityChange> priority{};         // of a pod
   // podFailurePolicy: disrupted pods count as no failure; podReplacementPolicy with it: Failed.
   bool ignore_disruptions = false;
+  bool wait_to_replace = false;  // podReplacementPolicy stays Failed
   KeptShape kept{};
   std::shared_ptr<const OriginalShape> original{};  // as the annotation contract::kOriginal
 

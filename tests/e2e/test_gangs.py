@@ -72,10 +72,11 @@ def is_served(cluster, kind):
     return listed and cluster.request("GET", f"{group}/{kind.plural}")[0] == 200
 
 
-def create(cluster, kind, name, template=None, workers=2, policy=None):
-    """Makes the controller's object; returns it as the API server keeps it. A launcher or head asks for no GPU."""
+def create(cluster, kind, name, template=None, workers=2, policy=None, head=None):
+    """Makes the controller's object; returns it as the API server keeps it. A launcher or head asks for no GPU, unless
+    a template of it is given."""
     template = template or {"spec": gpu_pod("member", 4)["spec"]}
-    alone = {"spec": {"containers": [{"name": "alone", "image": "registry.example/alone"}]}}
+    alone = head or {"spec": {"containers": [{"name": "alone", "image": "registry.example/alone"}]}}
     several = {"replicas": workers, "template": template}
     spec = {
         "PyTorchJob": {"pytorchReplicaSpecs": {"Worker": several}, "runPolicy": policy or {}},
@@ -276,29 +277,47 @@ class GangsTest(QueuedCase):
         )
         self.assertIn("retryAfter", self.rows()["quiet"])
 
-    def test_the_launcher_of_an_mpijob_waits_for_its_workers(self):
+    def keep_a_node_busy(self):
         self.apply(gpu_pod("busy", 4, namespace=TEAM))
         self.cluster.wait(lambda: node_of(self.cluster.get("pod", TEAM, "busy")), 40, "the other pod to run")
-        owner = self.owner("MPIJob", "hpl")
+
+    def launcher_of(self, owner):
         launcher = self.job_of(owner, "launcher")
         marks = {"training.kubeflow.org/job-name": "hpl", "training.kubeflow.org/job-role": "launcher"}
         launcher["metadata"].update(name="hpl-launcher", labels=marks)
-        template = launcher["spec"]["template"]
-        template["metadata"] = {"labels": marks}
-        template["spec"]["schedulerName"] = "gpu-scheduler"
-        template["spec"]["containers"][0]["resources"] = {}
-        self.apply(*(self.member(f"hpl-worker-{i}", owner) for i in range(2)), launcher)
+        launcher["spec"]["template"]["metadata"] = {"labels": marks}
+        return launcher
 
-        def launchers():
-            return self.cluster.pods_of("hpl-launcher", TEAM)
+    def launchers(self):
+        return self.cluster.pods_of("hpl-launcher", TEAM)
 
-        self.cluster.wait(launchers, 20, "the pod of the launcher")
+    def assert_launcher_waits(self):
+        self.cluster.wait(self.launchers, 20, "the pod of the launcher")
         time.sleep(5)
-        (pod,) = launchers()
+        (pod,) = self.launchers()
         self.assertEqual([gate["name"] for gate in pod["spec"]["schedulingGates"]], [GATE])
+
+    def test_the_launcher_of_an_mpijob_waits_for_its_workers(self):
+        self.keep_a_node_busy()
+        owner = self.owner("MPIJob", "hpl")
+        launcher = self.launcher_of(owner)
+        spec = launcher["spec"]["template"]["spec"]
+        spec["schedulerName"] = "gpu-scheduler"
+        spec["containers"][0]["resources"] = {}
+        self.apply(*(self.member(f"hpl-worker-{i}", owner) for i in range(2)), launcher)
+        self.assert_launcher_waits()
         self.cluster.kubectl("delete", "pod", "busy", "-n", TEAM, "--wait")
         self.cluster.wait(lambda: self.bound(owner) == 2, 40, "the workers to run")
-        self.cluster.wait(lambda: [node_of(pod) for pod in launchers()] != [None], 20, "the launcher to run")
+        self.cluster.wait(lambda: [node_of(pod) for pod in self.launchers()] != [None], 20, "the launcher to run")
+
+    def test_a_launcher_that_asks_for_gpus_starts_with_its_workers(self):
+        self.keep_a_node_busy()
+        owner = self.owner("MPIJob", "hpl", workers=1, head={"spec": gpu_pod("launcher", 4)["spec"]})
+        self.apply(self.member("hpl-worker-0", owner), self.launcher_of(owner))
+        self.assert_launcher_waits()
+        self.assertEqual(self.bound(owner), 0, "there is room for one of them only")
+        self.cluster.kubectl("delete", "pod", "busy", "-n", TEAM, "--wait")
+        self.cluster.wait(lambda: self.bound(owner) == 1 and node_of(self.launchers()[0]), 40, "both to run")
 
     def test_what_is_made_again_joins_those_that_run(self):
         owner = self.owner("PyTorchJob", "again")

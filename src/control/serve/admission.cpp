@@ -86,22 +86,6 @@ bool deserves_hints(const AdmissionReview& review) {
   return creates(review) ? job != nullptr && is_queued(*job) : moves_deadline(review);
 }
 
-// The scheduler that a new object names, where that never asks Slackline: it is left to it. Empty:
-// none.
-std::string foreign_scheduler(const AdmissionReview& review, const AdmissionFacts& facts) {
-  if (!creates(review) || facts.scheduler_names.empty()) return {};
-  const ReviewedJob* job = job_in(review);
-  const ReviewedPod* pod = pod_in(review);
-  const bool would_wait =
-      job != nullptr ? is_queued(*job) || is_of_gang(*job) : pod != nullptr && is_gated(*pod);
-  if (!would_wait) return {};
-  const std::string& name = job != nullptr ? job->pod.scheduler_name : pod->facts.scheduler_name;
-  const auto& ours = facts.scheduler_names;
-  const bool is_ours = is_default_scheduler(name) || name == facts.scheduler_name ||
-                       std::find(ours.begin(), ours.end(), name) != ours.end();
-  return is_ours ? std::string() : name;
-}
-
 std::string is_left_to(const std::string& scheduler, const AdmissionFacts& facts) {
   return format(
       "schedulerName: {} does not ask Slackline, which leaves this to it: it is not queued, and no "
@@ -162,16 +146,32 @@ AdmissionDecision decide_admission(const AdmissionReview& review, AdmissionStage
   return decision;
 }
 
+std::string foreign_scheduler(const AdmissionReview& review, const AdmissionFacts& facts) {
+  if (!creates(review) || facts.scheduler_names.empty()) return {};
+  const ReviewedJob* job = job_in(review);
+  const ReviewedPod* pod = pod_in(review);
+  const bool would_wait =
+      job != nullptr ? is_queued(*job) || is_of_gang(*job) : pod != nullptr && is_gated(*pod);
+  if (!would_wait) return {};
+  const std::string& name = job != nullptr ? job->pod.scheduler_name : pod->facts.scheduler_name;
+  const auto& ours = facts.scheduler_names;
+  const bool is_ours = is_default_scheduler(name) || name == facts.scheduler_name ||
+                       std::find(ours.begin(), ours.end(), name) != ours.end();
+  return is_ours ? std::string() : name;
+}
+
 bool asks_for_urgent(const AdmissionReview& review, const AdmissionFacts& facts) {
   if (intent_of(review).qos_class != QosClass::kUrgent || !is_judged(review) ||
-      may_write_our_keys(review, facts))
+      may_write_our_keys(review, facts) || !foreign_scheduler(review, facts).empty())
     return false;
   if (creates(review) || !was_urgent_with_us(review)) return true;
   return moves_queue(review) && !was_proven_urgent(review, facts);
 }
 
 std::string queue_to_use(const AdmissionReview& review, const AdmissionFacts& facts) {
-  if (facts.queues == nullptr || !is_judged(review) || may_write_our_keys(review, facts)) return {};
+  if (facts.queues == nullptr || !is_judged(review) || may_write_our_keys(review, facts) ||
+      !foreign_scheduler(review, facts).empty())
+    return {};
   if (!(creates(review) || moves_queue(review) || joins_queue(review))) return {};
   std::string queue = queue_of(intent_of(review), review.ns);
   return facts.queues->named.contains(queue) && queue != review.ns ? queue : std::string();
@@ -179,7 +179,7 @@ std::string queue_to_use(const AdmissionReview& review, const AdmissionFacts& fa
 
 std::string queue_to_count(const AdmissionReview& review, const AdmissionFacts& facts) {
   if (facts.max_pending == 0 || !facts.trusted || !waits_in_queue(review) ||
-      is_counted_elsewhere(review, facts) ||
+      is_counted_elsewhere(review, facts) || !foreign_scheduler(review, facts).empty() ||
       !(creates(review) || moves_queue(review) || joins_queue(review)))
     return {};
   const std::string queue = queue_of(intent_of(review), review.ns);

@@ -62,6 +62,10 @@ struct AdmissionFacts : core::Situation {
 AdmissionDecision decide_admission(const AdmissionReview& review, AdmissionStage stage,
                                    const AdmissionFacts& facts);
 
+// The scheduler that a new object names, where that never asks Slackline: it is left to it, and no
+// rule of the queue counts. Empty: none.
+std::string foreign_scheduler(const AdmissionReview& review, const AdmissionFacts& facts);
+
 // True if the decision reads AdmissionFacts::urgent.
 bool asks_for_urgent(const AdmissionReview& review, const AdmissionFacts& facts);
 

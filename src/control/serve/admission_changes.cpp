@@ -120,6 +120,7 @@ AdmissionChanges desired_for_changed(const ReviewedJob& job, const ReviewedJob& 
   if (!is_in_care(old)) return desired;
   if (was_admitted(old) && !old.job.finished)
     set(desired.template_labels, contract::kManagedLabel, "true");
+  desired.wait_to_replace = old.must_wait_to_replace;
   move_promise(job, old, facts, desired);
   if (old.pod.scheduler_name == facts.scheduler_name) desired.scheduler_name = facts.scheduler_name;
   if (runs_by_plan(old)) {
@@ -317,6 +318,7 @@ AdmissionChanges changes_of(const AdmissionReview& review, const AdmissionChange
     AdmissionChanges changes = still_to_do(desired, job->keys, job->pod);
     changes.suspend = desired.suspend && !job->job.suspended;
     changes.ignore_disruptions = desired.ignore_disruptions && job->may_ignore_disruptions;
+    changes.wait_to_replace = desired.wait_to_replace && !job->must_wait_to_replace;
     changes.template_labels = missing(desired.template_labels, job->pod.keys.labels);
     changes.template_annotations = missing(desired.template_annotations, job->pod.keys.annotations);
     return changes;

@@ -62,7 +62,8 @@ class Checker {
   std::vector<Refusal> check(const AdmissionChanges& desired) {
     check_reserved(desired);
     // Objects that Slackline never queues are only judged by kube-scheduler.
-    if (!is_judged(review_)) return std::move(refusals_);
+    if (!is_judged(review_) || !foreign_scheduler(review_, facts_).empty())
+      return std::move(refusals_);
     check_readable();
     check_deadline();
     check_urgent();

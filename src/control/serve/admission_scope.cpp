@@ -19,6 +19,11 @@ bool takes_our_gate(const ReviewedPod& pod) {
          !pod.facts.has_scheduling_group;
 }
 
+// Of an MPIJob, whose Job is a member of its gang and no task.
+bool launches_gang(const ReviewedPod& pod) {
+  return pod.launches && pod.pod.owner && pod.pod.owner->kind == "Job";
+}
+
 TaskIntent intent_in(const decltype(AdmissionReview::object)& object) {
   if (const auto* job = std::get_if<ReviewedJob>(&object); job != nullptr && job->job.intent)
     return *job->job.intent;
@@ -30,7 +35,7 @@ TaskIntent intent_in(const decltype(AdmissionReview::object)& object) {
 }  // namespace
 
 bool is_queued(const ReviewedJob& job) {
-  return job.job.is_for_queue() && !job.started;
+  return job.job.is_for_queue() && !job.job.started_s;
 }
 
 bool is_held_by_user(const ReviewedJob& job) {
@@ -48,19 +53,18 @@ bool joins_queue(const AdmissionReview& review) {
 }
 
 bool is_gated(const ReviewedPod& pod) {
-  return (pod.pod.managed || !pod.pod.owner || pod.pod.owner_gang) &&
+  return (pod.pod.managed || !pod.pod.owner || pod.pod.owner_gang || launches_gang(pod)) &&
          pod.pod.requests.wants_gpus() && takes_our_gate(pod);
 }
 
 bool is_gated_launcher(const ReviewedPod& pod) {
   const bool labelled = pod.pod.intent && pod.pod.intent->gang;
-  return pod.launches && pod.pod.owner && pod.pod.owner->kind == "Job" && !labelled &&
-         !pod.pod.requests.wants_gpus() && takes_our_gate(pod);
+  return launches_gang(pod) && !labelled && !pod.pod.requests.wants_gpus() && takes_our_gate(pod);
 }
 
 bool is_of_gang(const ReviewedJob& job) {
   return job.job.owner_gang && job.job.pod_requests.wants_gpus() && !job.job.kueue &&
-         !job.job.holds_pods && !job.started;
+         !job.job.holds_pods && !job.job.started_s;
 }
 
 bool is_of_gang(const AdmissionReview& review) {

@@ -77,16 +77,19 @@ void read_written(JsonView spec, const GpuCatalog& catalog, PodFacts& facts) {
                                       is("requiredDuringSchedulingIgnoredDuringExecution"));
 }
 
-ReviewedJob read_reviewed_job(JsonView json, const GpuCatalog& catalog) {
+ReviewedJob read_reviewed_job(JsonView json, AdmissionOperation operation,
+                              const GpuCatalog& catalog) {
   ReviewedJob out;
-  out.job = read_job(json, catalog);
+  out.job = operation == AdmissionOperation::kCreate ? read_new_job(json, catalog)
+                                                     : read_job(json, catalog);
   out.keys = read_keys(json["metadata"]);
   const JsonView pod_template = json["spec"]["template"];
   out.pod = read_facts(pod_template["metadata"], pod_template["spec"], catalog);
   if (out.job.plan) read_written(pod_template["spec"], catalog, out.pod);
-  out.started = json["status"]["startTime"].present();
   out.may_ignore_disruptions = pod_template["spec"]["restartPolicy"].text() == "Never" &&
                                !json["spec"]["podFailurePolicy"].present();
+  out.must_wait_to_replace = json["spec"]["podReplacementPolicy"].text() == "Failed" &&
+                             json["spec"]["podFailurePolicy"].present();
   return out;
 }
 
@@ -99,7 +102,8 @@ ReviewedPod read_reviewed_pod(JsonView json, const GpuCatalog& catalog) {
 
 using Object = decltype(AdmissionReview::object);
 
-Object read_object(JsonView request, JsonView object, const GpuCatalog& catalog) {
+Object read_object(JsonView request, JsonView object, AdmissionOperation operation,
+                   const GpuCatalog& catalog) {
   if (!object.is_object()) return std::monostate();
   // `kind` is the object's; under matchPolicy Equivalent it may differ from the requested one.
   const JsonView kind = request["kind"];
@@ -107,7 +111,7 @@ Object read_object(JsonView request, JsonView object, const GpuCatalog& catalog)
     return kind["group"].text() == group && kind["version"].text() == "v1" &&
            kind["kind"].text() == name && request["subResource"].text().empty();
   };
-  if (is("batch", "Job")) return read_reviewed_job(object, catalog);
+  if (is("batch", "Job")) return read_reviewed_job(object, operation, catalog);
   if (is("", "Pod")) return read_reviewed_pod(object, catalog);
   return std::monostate();
 }
@@ -159,8 +163,8 @@ Result<AdmissionReview> decode_admission(std::string_view json, const GpuCatalog
   review.ns = std::string(request["namespace"].text());
   review.dry_run = request["dryRun"].is_true();
   review.user = read_requester(request["userInfo"]);
-  review.object = read_object(request, request["object"], catalog);
-  review.old_object = read_object(request, request["oldObject"], catalog);
+  review.object = read_object(request, request["object"], review.operation, catalog);
+  review.old_object = read_object(request, request["oldObject"], review.operation, catalog);
   return review;
 }
 
@@ -173,7 +177,7 @@ Result<AdmissionReview> review_of_creation(std::string_view object, const std::s
   review.ns = ns;
   review.dry_run = true;
   if (root["kind"].text() == "Job")
-    review.object = read_reviewed_job(root, catalog);
+    review.object = read_reviewed_job(root, review.operation, catalog);
   else
     review.object = read_reviewed_pod(root, catalog);
   return review;

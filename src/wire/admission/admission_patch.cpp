@@ -210,6 +210,7 @@ std::string encode_json_patch(const AdmissionReview& review, const AdmissionChan
   if (const auto* job = std::get_if<ReviewedJob>(&review.object)) {
     if (changes.suspend) patch.truth("/spec/suspend");
     if (changes.ignore_disruptions) write_failure_policy(patch);
+    if (changes.wait_to_replace) patch.text("/spec/podReplacementPolicy", "Failed");
     for (const std::string_view key : changes.dropped)
       patch.remove("/metadata/annotations/" + pointer_segment(key));
     patch.pairs("/metadata/annotations", job->keys.has_annotations, annotations_of(changes));

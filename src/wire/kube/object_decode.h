@@ -18,6 +18,8 @@ Node read_node(JsonView node, const GpuCatalog& catalog);
 Pod read_pod(JsonView pod, const GpuCatalog& catalog);
 Pod read_whole_pod(JsonView pod, const GpuCatalog& catalog);
 Job read_job(JsonView job, const GpuCatalog& catalog);
+// As the API server stores what is created: without a status.
+Job read_new_job(JsonView job, const GpuCatalog& catalog);
 DisruptionBudget read_budget(JsonView budget);
 Namespace read_namespace(JsonView ns);
 PriorityClass read_priority_class(JsonView priority_class);

@@ -444,10 +444,9 @@ std::int64_t count_of_indexes(std::string_view text) {
   return count;
 }
 
-Job read_job(JsonView json, const GpuCatalog& catalog) {
+Job read_new_job(JsonView json, const GpuCatalog& catalog) {
   const JsonView metadata = json["metadata"];
   const JsonView spec = json["spec"];
-  const JsonView status = json["status"];
   const JsonView pod_template = spec["template"];
   Job job;
   job.uid = read_uid(metadata);
@@ -460,10 +459,8 @@ Job read_job(JsonView json, const GpuCatalog& catalog) {
   job.indexed = spec["completionMode"].text() == "Indexed";
   job.suspended = spec["suspend"].is_true();
   const JsonView annotations = metadata["annotations"];
-  const JsonView conditions = status["conditions"];
   job.suspended_by_us = annotations[contract::kSuspendedBy].text() == contract::kSuspendedByUs;
   job.managed = pod_template["metadata"]["labels"][kManagedLabel].text() == "true";
-  job.halted = has_condition(conditions, "Suspended", "True");
   job.deleting = metadata["deletionTimestamp"].present();
   const std::string_view manager = spec["managedBy"].text();
   job.kueue = metadata["labels"][kKueueQueueLabel].present() ||
@@ -471,25 +468,7 @@ Job read_job(JsonView json, const GpuCatalog& catalog) {
   job.holds_pods = pod_template["spec"]["schedulingGates"].items().count() > 0 ||
                    pod_template["spec"]["schedulingGroup"].present();
   job.owner_gang = read_owner_gang(metadata);
-  job.finished = std::any_of(kEndsOfJob.begin(), kEndsOfJob.end(), [&](std::string_view end) {
-    return has_condition(conditions, end, "True");
-  });
-  job.resumed = has_condition(conditions, "Suspended", "False");
-  job.active = count_or(status["active"], 0);
-  if (spec["podReplacementPolicy"].text() == "Failed")
-    job.terminating = count_or(status["terminating"], 0);
-  // Pods that have ended are no longer active, but counted only one update later.
-  const JsonView uncounted = status["uncountedTerminatedPods"];
-  job.succeeded = count_or(status["succeeded"], 0) +
-                  static_cast<std::int64_t>(uncounted["succeeded"].items().count()) +
-                  count_of_indexes(status["failedIndexes"].text());
-  job.failed = count_or(status["failed"], 0) +
-               static_cast<std::int64_t>(uncounted["failed"].items().count());
   job.created_s = read_time_s(metadata["creationTimestamp"]);
-  job.started_s = read_optional_time_s(status["startTime"]);
-  job.completed_s = read_optional_time_s(status["completionTime"]);
-  if (!job.completed_s) job.completed_s = true_since_s(conditions, kWillSucceed);
-  if (job.finished) job.ended_s = job.completed_s ? job.completed_s : end_of_job_s(conditions);
   read_template(pod_template, catalog, job);
   job.generate_name = std::string(metadata["generateName"].text());
   job.scheduler_name = std::string(pod_template["spec"]["schedulerName"].text());
@@ -511,6 +490,32 @@ Job read_job(JsonView json, const GpuCatalog& catalog) {
   if (const auto limit_s = parse_int(metadata["labels"][kKueueLimitLabel].text());
       limit_s && *limit_s > 0)
     job.kueue_limit_s = *limit_s;
+  return job;
+}
+
+Job read_job(JsonView json, const GpuCatalog& catalog) {
+  Job job = read_new_job(json, catalog);
+  const JsonView status = json["status"];
+  const JsonView conditions = status["conditions"];
+  job.halted = has_condition(conditions, "Suspended", "True");
+  job.finished = std::any_of(kEndsOfJob.begin(), kEndsOfJob.end(), [&](std::string_view end) {
+    return has_condition(conditions, end, "True");
+  });
+  job.resumed = has_condition(conditions, "Suspended", "False");
+  job.active = count_or(status["active"], 0);
+  if (json["spec"]["podReplacementPolicy"].text() == "Failed")
+    job.terminating = count_or(status["terminating"], 0);
+  // Pods that have ended are no longer active, but counted only one update later.
+  const JsonView uncounted = status["uncountedTerminatedPods"];
+  job.succeeded = count_or(status["succeeded"], 0) +
+                  static_cast<std::int64_t>(uncounted["succeeded"].items().count()) +
+                  count_of_indexes(status["failedIndexes"].text());
+  job.failed = count_or(status["failed"], 0) +
+               static_cast<std::int64_t>(uncounted["failed"].items().count());
+  job.started_s = read_optional_time_s(status["startTime"]);
+  job.completed_s = read_optional_time_s(status["completionTime"]);
+  if (!job.completed_s) job.completed_s = true_since_s(conditions, kWillSucceed);
+  if (job.finished) job.ended_s = job.completed_s ? job.completed_s : end_of_job_s(conditions);
   return job;
 }
 

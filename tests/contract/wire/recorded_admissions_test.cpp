@@ -41,7 +41,7 @@ TEST(RecordedAdmissionsTest, TheCreationOfAJob) {
   EXPECT_TRUE(job->job.is_gang());
   EXPECT_EQ(job->job.pod_requests.gpu_count("nvidia.com/gpu"), 2);
   EXPECT_THAT(job->keys.annotations, Contains(Pair("slackline.dev/model", "lstm")));
-  EXPECT_FALSE(job->started);
+  EXPECT_FALSE(job->job.started_s);
   EXPECT_TRUE(std::holds_alternative<std::monostate>(review.old_object));
 }
 

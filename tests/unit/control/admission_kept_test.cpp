@@ -82,6 +82,25 @@ TEST_F(AdmissionKeptTest, WhatTheRunIsNotJudgedByIsForTheNextStart) {
   EXPECT_THAT(mutate(update("", types.substr(1))).warnings, IsEmpty()) << "it has no plan";
 }
 
+// A manifest that spells out the default of the API server, which refuses it beside the policy.
+TEST_F(AdmissionKeptTest, WhatThePolicyDemandsStaysWhoeverAppliesTheManifest) {
+  const auto spec = [](const char* replaced) {
+    return format(R"("podFailurePolicy":{{"rules":[]}},"podReplacementPolicy":"{}")", replaced);
+  };
+  ReviewText old = job("");
+  old.template_metadata = kAdmitted;
+  old.spec = spec("Failed");
+  ReviewText text = update("", "");
+  text.old_object = test::job_text(old);
+  text.spec = spec("TerminatingOrFailed");
+  const AdmissionDecision decision = mutate(text);
+  EXPECT_TRUE(decision.changes.wait_to_replace);
+  EXPECT_THAT(wire::encode_json_patch(decoded(test::job_review_text(text)), decision.changes),
+              HasSubstr(R"("path":"/spec/podReplacementPolicy","value":"Failed")"));
+  text.spec = spec("Failed");
+  EXPECT_FALSE(mutate(text).changes.wait_to_replace);
+}
+
 TEST_F(AdmissionKeptTest, AParallelismByItselfStopsNoMember) {
   const AdmissionDecision decision = mutate(
       applied("", shape_of(2), R"("parallelism":1,"completions":2,"completionMode":"Indexed")"));

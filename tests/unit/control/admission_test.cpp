@@ -37,6 +37,21 @@ TEST_F(AdmissionTest, DisruptionsCountAsNoFailuresUnlessTheJobSaysSo) {
   EXPECT_FALSE(mutate(text).changes.ignore_disruptions) << "the API server would refuse it";
 }
 
+// As `kubectl get job -o yaml` printed it, and somebody replaces it.
+TEST_F(AdmissionTest, TheStatusOfANewJobCountsForNothing) {
+  const auto suspends = [&](const std::string& operation) {
+    ReviewText text;
+    text.operation = operation;
+    std::string review = test::job_review_text(text);
+    const std::string none = R"("status":{})";
+    review.replace(review.find(none), none.size(),
+                   R"("status":{"startTime":"2020-01-01T00:00:00Z","succeeded":1})");
+    return decide(review, AdmissionStage::kMutate).changes.suspend;
+  };
+  EXPECT_TRUE(suspends("CREATE"));
+  EXPECT_FALSE(suspends("UPDATE"));
+}
+
 TEST_F(AdmissionTest, APodIsGivenItsSchedulerAndAnotherOneStays) {
   ReviewText text;
   text.user = kJobController;
@@ -72,6 +87,14 @@ TEST_F(AdmissionTest, WhatNamesASchedulerThatNeverAsksIsLeftToIt) {
               ElementsAre(AllOf(HasSubstr("schedulerName: volcano does not ask Slackline"),
                                 HasSubstr("write gpu-scheduler"))));
   EXPECT_FALSE(mutate_pod(text).changes.gate);
+  facts.max_pending = facts.pending_in_queue = 1;
+  text.metadata = annotations(R"("slackline.dev/deadline":"2001-01-01T00:00:00Z")");
+  EXPECT_EQ(refusal(text), "allowed") << "no rule of the queue counts";
+  EXPECT_EQ(queue_to_count(decoded(test::job_review_text(text)), facts), "");
+  text.metadata = annotations(R"("slackline.dev/plan":"{}")");
+  EXPECT_THAT(refusal(text), HasSubstr("ReservedKey"));
+  facts.max_pending = 0;
+  text.metadata = annotations("");
   for (const char* ours : {"gpu-scheduler", "default-scheduler"}) {
     text.pod_spec = format(R"("schedulerName":"{}")", ours);
     EXPECT_TRUE(mutate(text).changes.suspend) << ours;
@@ -542,8 +565,8 @@ TEST_F(AdmissionTest, APodOfAGangThatAControllerMakesIsLabelledAndGated) {
   EXPECT_EQ(mutate_pod(notebook).changes, AdmissionChanges());
 }
 
-// Its Job has no GPUs either, and is not in the queue.
-TEST_F(AdmissionTest, TheLauncherOfAnMpiJobIsGatedAndNothingElse) {
+// Its Job is not in the queue. With GPUs it is a member like its workers.
+TEST_F(AdmissionTest, TheLauncherOfAnMpiJobIsGated) {
   const auto changes = [&](const std::string& labels, bool asks_for_gpus = false) {
     ReviewText text;
     text.user = kJobController;
@@ -561,7 +584,9 @@ TEST_F(AdmissionTest, TheLauncherOfAnMpiJobIsGatedAndNothingElse) {
   AdmissionChanges gate;
   gate.gate = true;
   EXPECT_EQ(changes(role), gate);
-  EXPECT_EQ(changes(role, /*asks_for_gpus=*/true), AdmissionChanges());
+  const AdmissionChanges member = changes(role, /*asks_for_gpus=*/true);
+  EXPECT_TRUE(member.gate);
+  EXPECT_THAT(member.labels, ElementsAre(Pair("slackline.dev/managed", "true")));
   EXPECT_EQ(changes(R"("training.kubeflow.org/job-role":"worker")"), AdmissionChanges());
   EXPECT_EQ(changes(role + R"(,"slackline.dev/gang":"g")"), AdmissionChanges())
       << "people say what it belongs to";
