@@ -1,5 +1,6 @@
 #include "cluster/watch/gang_reader.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -10,6 +11,7 @@ namespace {
 
 constexpr double kLook_s = 0.25;  // well within the two seconds that a gang waits for more pods
 constexpr double kReadAgain_s = 10;
+constexpr double kTryAgain_s = 1;
 constexpr std::size_t kMostAgain = 3;  // 12 a second
 constexpr int kMostOwners = 3;         // above the object itself
 
@@ -41,10 +43,12 @@ void GangReader::look() {
       std::erase_if(known_, [&](const auto& known) { return !waiting.contains(known.first); }) > 0;
   for (const Uid& uid : to_read(waiting)) {
     if (worker_.is_stopping()) return;
-    const Known known{read(waiting.at(uid)), clock_.steady_s()};
-    const auto [at, first] = known_.try_emplace(uid, known);
-    changed |= first || at->second.spec != known.spec;
-    at->second = known;
+    const auto spec = read(waiting.at(uid));
+    Known& known = known_[uid];
+    known.due_s = clock_.steady_s() + (spec ? kReadAgain_s : kTryAgain_s);
+    if (!spec || known.spec == *spec) continue;
+    known.spec = *spec;
+    changed = true;
   }
   if (changed) publish();
 }
@@ -67,51 +71,61 @@ std::map<Uid, GangReader::Waiting> GangReader::waiting_of(const ClusterSnapshot&
   return waiting;
 }
 
-std::set<Uid> GangReader::to_read(const std::map<Uid, Waiting>& waiting) const {
-  std::set<Uid> wanted;
-  std::size_t again = 0;
+std::vector<Uid> GangReader::to_read(const std::map<Uid, Waiting>& waiting) const {
+  std::vector<Uid> wanted;
+  std::vector<std::pair<double, Uid>> again;
   const double now_s = clock_.steady_s();
   for (const auto& [uid, gang] : waiting) {
     const auto known = known_.find(uid);
-    const bool due = known != known_.end() && now_s >= known->second.read_s + kReadAgain_s;
-    if (known == known_.end() || (due && again++ < kMostAgain)) wanted.insert(uid);
+    if (known == known_.end())
+      wanted.push_back(uid);
+    else if (now_s >= known->second.due_s)
+      again.emplace_back(known->second.due_s, uid);
   }
+  std::sort(again.begin(), again.end());
+  again.resize(std::min(again.size(), kMostAgain));
+  for (auto& [due_s, uid] : again)
+    wanted.push_back(std::move(uid));
   return wanted;
 }
 
-GangSpec GangReader::read(const Waiting& gang) {
-  auto object = read_one(gang.ns, gang.ref);
-  if (!object) return {};
+Result<GangSpec> GangReader::read(const Waiting& gang) {
+  SLACKLINE_ASSIGN(auto object, read_one(gang.ns, gang.ref));
+  if (!object) return GangSpec{};
   GangSpec spec = object->spec;
   for (int level = 0; level < kMostOwners && object && object->owner; ++level) {
-    object = read_one(gang.ns, *object->owner);
+    const wire::GangObjectRef owner = *object->owner;
+    SLACKLINE_ASSIGN(object, read_one(gang.ns, owner));
     if (object) take_clocks(object->spec, spec);
   }
   return spec;
 }
 
-std::optional<wire::GangObject> GangReader::read_one(const std::string& ns,
-                                                     const wire::GangObjectRef& ref) {
+Result<std::optional<wire::GangObject>> GangReader::read_one(const std::string& ns,
+                                                             const wire::GangObjectRef& ref) {
   const auto path = wire::gang_object_path(ref, ns);
   if (!path) return std::nullopt;
   const auto text = client_.find(*path);
   if (!text) {
     note_unreadable(ref.kind, text.error());
-    return std::nullopt;
+    if (text.error().code == ErrorCode::kForbidden) return std::nullopt;
+    return fail(text.error());
   }
   if (!*text) return std::nullopt;
   auto object = wire::read_gang_object(**text, decoder_);
   if (!object || object->uid != ref.uid) return std::nullopt;
   unreadable_.erase(ref.kind);
-  return *std::move(object);
+  return std::optional(*std::move(object));
 }
 
 void GangReader::note_unreadable(const std::string& kind, const Error& error) {
   if (unreadable_.insert(kind).second)
-    obs::log_warning("gang_object_unreadable",
-                     {{"kind", kind},
-                      {"error", error.message},
-                      {"meanwhile", "such a gang is whole once no pod has come for two seconds"}});
+    obs::log_warning(
+        "gang_object_unreadable",
+        {{"kind", kind},
+         {"error", error.message},
+         {"meanwhile",
+          "a gang that was never read is whole once no pod has come for two seconds"}});
 }
 
 void GangReader::publish() {

@@ -1,7 +1,8 @@
 // GangReader: asks the API server for the objects whose controllers make the gangs that wait, and
 // for those that own these: how many pods there will be, and which clocks run meanwhile
-// (docs/GANGS.md). Gangs that are new are read at once, the others again every ten seconds, at most
-// kMostAgain at a time. What cannot be read is not known; nothing waits for it.
+// (docs/GANGS.md). Gangs that are new are read at once, the others again every ten seconds, after
+// an error every second: at most kMostAgain at a time, who waited longest first. What may not be
+// read is not known; nothing waits for it.
 //
 // Thread-safety: start() once, then stop() and join().
 #pragma once
@@ -10,10 +11,12 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "cluster/api/object_client.h"
 #include "cluster/watch/cache.h"
 #include "slackline/base/clock.h"
+#include "slackline/base/result.h"
 #include "slackline/base/worker.h"
 #include "wire/gangs/gang_object.h"
 #include "wire/kube/kube_decode.h"
@@ -38,16 +41,18 @@ class GangReader {
   };
   struct Known {
     GangSpec spec;
-    double read_s = 0;  // steady
+    double due_s = 0;  // steady; read again then
   };
 
   void look();
   // Those of `snapshot`, by uid of the object.
   static std::map<Uid, Waiting> waiting_of(const ClusterSnapshot& snapshot);
-  std::set<Uid> to_read(const std::map<Uid, Waiting>& waiting) const;
-  GangSpec read(const Waiting& gang);
-  // nullopt: it is of no kind that is read, cannot be read, or is another one by now.
-  std::optional<wire::GangObject> read_one(const std::string& ns, const wire::GangObjectRef& ref);
+  std::vector<Uid> to_read(const std::map<Uid, Waiting>& waiting) const;
+  // Error: the server did not answer; what was read before still counts.
+  Result<GangSpec> read(const Waiting& gang);
+  // nullopt: it is of no kind that is read, may not be read, or is another one by now.
+  Result<std::optional<wire::GangObject>> read_one(const std::string& ns,
+                                                   const wire::GangObjectRef& ref);
   void note_unreadable(const std::string& kind, const Error& error);
   void publish();
 
