@@ -90,6 +90,9 @@ struct PortraitRun {
   std::string image_digest;             // as observed; empty = not known
   std::optional<ResizedRun> resized{};  // nullopt: it ran as written
   bool others_changed = false;          // its pods had amounts that nobody wrote on its Job
+  // A pod of it failed and was made again, or its user stopped it, and Slackline did not: its time
+  // says nothing of the next run's. Known at its end, and not kept.
+  bool retried = false;
 };
 
 // The end of a run, kept longer than what it used.
@@ -97,7 +100,7 @@ struct PastRun {
   Uid run;
   GpuType gpu_type;
   int gpus = 0;
-  double run_s = 0;
+  double run_s = 0;  // 0: it says nothing of the next run's
   double finished_s = 0;
   RunOutcome outcome = RunOutcome::kSucceeded;
 };

@@ -1,6 +1,7 @@
 #include "control/answers/portrait_advice.h"
 
 #include "slackline/base/text.h"
+#include "slackline/core/cluster/resizing.h"
 #include "slackline/core/cluster/task_family.h"
 #include "slackline/core/portrait/advice.h"
 
@@ -37,11 +38,11 @@ std::vector<std::string> portrait_advice(const core::QueueTask& task,
   if (!portrait) return lines;
   const core::Advice advice = core::advise(*portrait, question_of(task, quote, options.now_wall_s));
   if (advice.gpus) lines.push_back("GPUs: " + core::explain(*advice.gpus));
-  if (advice.cpu_request)
+  if (core::matters(advice.cpu_request))
     lines.push_back(format("CPU: ask for {:.1f} instead of {:.1f} cores of each pod",
                            static_cast<double>(advice.cpu_request->advised) / 1000,
                            static_cast<double>(advice.cpu_request->asked) / 1000));
-  if (advice.memory)
+  if (core::matters(advice.memory))
     lines.push_back(format("memory: ask for {:.0f} MB instead of {:.0f} MB of each pod",
                            static_cast<double>(advice.memory->advised) / kMega,
                            static_cast<double>(advice.memory->asked) / kMega));

@@ -1,11 +1,13 @@
 #include "control/learn/progress_reports.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "cluster/watch/source.h"
 #include "control/state/present_situation.h"
 #include "obs/log.h"
 #include "slackline/base/text.h"
+#include "slackline/core/cluster/each_pod.h"
 
 namespace slackline::control {
 namespace {
@@ -33,6 +35,18 @@ Result<const Job*> find_reporter(const ClusterSnapshot& snapshot, const ObjectKe
   return job;
 }
 
+// When its present attempt began. Where all its pods work together, or there is only one, a pod
+// that replaces another begins a new one.
+std::optional<double> began_s(const ClusterSnapshot& snapshot, const Job& job) {
+  std::optional<double> began_s = job.started_s;
+  if (!job.is_gang() && job.parallelism != 1) return began_s;
+  core::each_pod(snapshot, [&](const Pod& pod) {
+    if (pod.owner && pod.owner->uid == job.uid && pod.started_s && !pod.terminal())
+      began_s = std::max(began_s.value_or(0), *pod.started_s);
+  });
+  return began_s;
+}
+
 // It was stopped, or has not begun, and none of its pods is there any more to tell its last work.
 bool is_waiting(const Job& job) {
   return job.suspended && job.active == 0 && job.terminating == 0;
@@ -54,13 +68,14 @@ Result<ProgressNote> ProgressReports::take(const ObjectKey& key, const ProgressR
   const SnapshotPtr snapshot = source_.snapshot();
   SLACKLINE_TRY(cluster_is_read(*snapshot));
   const auto job = find_reporter(*snapshot, key);
-  auto noted = job ? note(**job, report) : Result<ProgressNote>(fail(job.error()));
+  auto noted = job ? note(**job, report, *snapshot) : Result<ProgressNote>(fail(job.error()));
   const bool over = !noted && noted.error().code == ErrorCode::kResourceExhausted;
   (noted ? taken_ : over ? over_rate_ : refused_).add();
   return noted;
 }
 
-Result<ProgressNote> ProgressReports::note(const Job& job, const ProgressReport& report) {
+Result<ProgressNote> ProgressReports::note(const Job& job, const ProgressReport& report,
+                                           const ClusterSnapshot& snapshot) {
   MutexLock lock(mutex_);
   Kept& kept = kept_[job.uid];
   if (!kept.reports.take(clock_.steady_s(), kBurst, 1 / kReportEvery_s))
@@ -70,7 +85,9 @@ Result<ProgressNote> ProgressReports::note(const Job& job, const ProgressReport&
   const bool first = kept.job.name.empty();
   const bool seen_later = job.progress && (first || job.progress->at_s > kept.note.at_s);
   const ProgressNote* known = seen_later ? job.progress.get() : first ? nullptr : &kept.note;
-  ProgressNote next = with_report(known, report, job.started_s, clock_.wall_s());
+  const bool falls = known != nullptr && report.iteration < known->iteration;
+  const auto attempt_s = falls ? began_s(snapshot, job) : job.started_s;
+  ProgressNote next = with_report(known, report, attempt_s, clock_.wall_s());
   kept.unwritten = kept.unwritten || known == nullptr || next.at_s > known->at_s;
   kept.job = job.key;
   kept.note = next;

@@ -73,7 +73,8 @@ class ProgressReports {
     bool waits = false;
   };
 
-  Result<ProgressNote> note(const Job& job, const ProgressReport& report);
+  Result<ProgressNote> note(const Job& job, const ProgressReport& report,
+                            const ClusterSnapshot& snapshot);
   std::vector<Order> collect_due(const ClusterSnapshot& snapshot);
   bool is_due(const Kept& kept, const Job& job, double now_s) const;
   void settle(const Order& order, bool written);

@@ -140,6 +140,7 @@ RunSeen* Runs::note_pod(const Pod& pod) {
   if (resource.empty() || ended_.contains(pod.owner->uid)) return nullptr;
   RunSeen& run = run_of(pod.owner->uid);
   if (pod.restarted) run.spoilt = "a container of it was restarted";
+  run.retried = run.retried || pod.restarted;
   RunSeen::Member& member = run.pods[pod.uid];
   member.node = pod.node;
   member.gpus = pod.requests.gpu_count(resource);
@@ -205,6 +206,7 @@ void Runs::follow_job(const Job& job) {
   if (job.resumed && !*run.seen_before_start)
     run.spoilt = "it was resumed before it was first seen";
   if (job.suspended && !run.pods.empty()) run.spoilt = "it was suspended while it ran";
+  run.retried = run.retried || (job.suspended && !run.pods.empty());
   if (run.parallelism && *run.parallelism != job.parallelism) run.spoilt = "it was resized";
   if (job.started_s) run.parallelism = job.parallelism;
   if (!run.pods.empty() || !*run.seen_before_start) return;

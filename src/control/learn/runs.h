@@ -77,6 +77,7 @@ struct RunSeen {
   std::optional<Waiting> waiting;
   std::shared_ptr<const Job> job{};  // as it was seen last since it began; null: it has not
   std::string spoilt;                // why its time is not training time; empty = it is
+  bool retried = false;              // stopped while it ran, or a container of it was restarted
   std::uint64_t order = 0;           // grows from Job to Job
 };
 

@@ -125,7 +125,9 @@ EndedRun ended_run_of(const Job& job, const RunSeen& seen, const OutcomeFacts& f
   run.wait_s = task.wait_s();
   run.outcome = outcome_of(job, seen);
   if (job.preemptions) run.preemptions = saturating_int(job.preemptions->count);
-  const bool one_run = run.outcome == RunOutcome::kSucceeded && run.preemptions == 0;
+  run.retried = run.preemptions == 0 && (job.failed > 0 || seen.retried);
+  const bool one_run =
+      run.outcome == RunOutcome::kSucceeded && run.preemptions == 0 && !run.retried;
   if (one_run && job.plan && job.plan->predicted_s && run.run_s > 0)
     run.speed = *job.plan->predicted_s / run.run_s;
   run.image_digest = digest_of(seen);

@@ -24,12 +24,6 @@ namespace {
 
 constexpr std::int64_t kMebi = std::int64_t{1} << 20;
 
-bool matters(const std::optional<AmountAdvice>& advice) {
-  if (!advice || advice->asked <= 0) return false;
-  const auto asked = static_cast<double>(advice->asked);
-  return std::abs(static_cast<double>(advice->advised) - asked) >= kLeastChange * asked;
-}
-
 std::string cpu_text(std::int64_t milli) {
   constexpr std::int64_t kMilli = 1000;
   return milli % kMilli == 0 ? format("{}", milli / kMilli) : format("{}m", milli);
@@ -71,11 +65,24 @@ void advise_memory_of(const Advice& advice, ContainerAmounts& amounts) {
   ContainerAmounts of_limit;
   of_limit.memory_limit = before.memory_limit;
   const std::int64_t limit = requested_memory_bytes(of_limit);
-  const bool equal = requested_memory_bytes(before) == limit;
-  if (equal || requested_memory_bytes(amounts) > limit) amounts.memory_limit = advised;
+  const std::int64_t had = requested_memory_bytes(before);
+  if (had == limit || requested_memory_bytes(amounts) > limit) {
+    amounts.memory_limit = advised;
+  } else if (advice.memory->shortage && had > 0 && advice.memory->advised > had) {
+    // The limit ended a run, whatever was asked for.
+    const double growth = static_cast<double>(advice.memory->advised) / static_cast<double>(had);
+    amounts.memory_limit =
+        memory_text(static_cast<std::int64_t>(static_cast<double>(limit) * growth));
+  }
 }
 
 }  // namespace
+
+bool matters(const std::optional<AmountAdvice>& advice) {
+  if (!advice || advice->asked <= 0) return false;
+  const auto asked = static_cast<double>(advice->asked);
+  return std::abs(static_cast<double>(advice->advised) - asked) >= kLeastChange * asked;
+}
 
 ResizeMode resize_mode(const ClusterSnapshot& snapshot, const QueueRulebook* queues,
                        const std::string& ns, const TaskIntent& intent) {
@@ -354,8 +361,8 @@ std::vector<std::string> suggestions(const Resizing& resizing) {
   const Advice& advice = resizing.types.front().advice;
   std::vector<std::string> texts;
   if (advice.gpus && advice.gpus->advised != advice.gpus->asked)
-    texts.push_back(format("asks for {} GPU{}, {}", advice.gpus->asked.gpus(),
-                           advice.gpus->asked.gpus() == 1 ? "" : "s", explain(*advice.gpus)));
+    texts.push_back(format("asks for {}, {}", counted(advice.gpus->asked.gpus(), "GPU"),
+                           explain(*advice.gpus)));
   if (matters(advice.memory)) texts.push_back(explain(AdvisedAmount::kMemory, *advice.memory));
   if (matters(advice.cpu_request))
     texts.push_back(explain(AdvisedAmount::kCpuRequest, *advice.cpu_request));

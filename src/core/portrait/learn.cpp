@@ -75,7 +75,7 @@ void count(Portrait& portrait, const PortraitRun& run) {
   portrait.preemptions += run.preemptions;
   if (run.wait_s) portrait.waits_s.add(*run.wait_s);
   if (run.speed) portrait.speeds.add(*run.speed);
-  if (run.outcome == RunOutcome::kSucceeded) portrait.runs_s.add(run.run_s);
+  if (run.outcome == RunOutcome::kSucceeded && !run.retried) portrait.runs_s.add(run.run_s);
 }
 
 void judge_resizing(Portrait& portrait, const PortraitRun& run) {
@@ -102,7 +102,7 @@ ResizeFailure failure_of(const PortraitRun& run) {
   if (!run.resized) return ResizeFailure::kNone;
   if (run.outcome == RunOutcome::kOutOfMemory) return ResizeFailure::kOutOfMemory;
   if (run.outcome == RunOutcome::kGpuOutOfMemory) return ResizeFailure::kGpuOutOfMemory;
-  const bool timed = run.outcome == RunOutcome::kSucceeded && run.preemptions == 0;
+  const bool timed = run.outcome == RunOutcome::kSucceeded && run.preemptions == 0 && !run.retried;
   const bool slow =
       timed && run.resized->expected_s > 0 && run.run_s > kTooSlow * run.resized->expected_s;
   return slow ? ResizeFailure::kSlow : ResizeFailure::kNone;
@@ -145,8 +145,8 @@ void add_run(Portrait& portrait, const PortraitRun& run, double least_s) {
       portrait.last_s = run.finished_s;
     }
   }
-  const PastRun past{run.usage.run, run.gpu_type,   run.shape.gpus(),
-                     run.run_s,     run.finished_s, run.outcome};
+  const PastRun past{run.usage.run,  run.gpu_type, run.shape.gpus(), run.retried ? 0 : run.run_s,
+                     run.finished_s, run.outcome};
   if (before == portrait.past.end() && !is_older_than_all(portrait, run))
     if (const auto error = error_of_past(portrait.past, past))
       add_sample(portrait.time_errors, scale_of_errors(), *error, 1, run.finished_s);

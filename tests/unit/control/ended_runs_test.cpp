@@ -151,6 +151,29 @@ TEST_F(EndedRunsTest, AsLongAsItWasStoppedItDidNotRun) {
   EXPECT_EQ(the_run().preemptions, 1);
 }
 
+// What failed first, and what was made again, took longer than the next run will.
+TEST_F(EndedRunsTest, TheTimeOfARunThatWasTriedAgainSaysNothingOfTheNext) {
+  const auto retried = [this](bool failed, bool suspended) {
+    told.clear();
+    Job job = this->job();
+    job.uid = Uid(job.uid.str() + (failed ? "f" : "") + (suspended ? "s" : ""));
+    Pod pod = this->pod("train-0", 100);
+    pod.owner->uid = job.uid;
+    runs.on_job(job);
+    runs.on_pod_running(pod);
+    job.suspended = suspended;
+    runs.on_job(job);
+    Job over = this->over(3700);
+    over.uid = job.uid;
+    over.failed = failed ? 1 : 0;
+    runs.on_job(over);
+    return the_run().retried;
+  };
+  EXPECT_FALSE(retried(false, false));
+  EXPECT_TRUE(retried(true, false));
+  EXPECT_TRUE(retried(false, true));
+}
+
 TEST_F(EndedRunsTest, ARunThatWasShortOfMemorySaysSo) {
   runs.on_job(job());
   Pod killed = pod("train-0", 100);

@@ -130,6 +130,22 @@ TEST_F(ProgressReportsTest, OnlyJobsOfOursThatRunMayReport) {
   EXPECT_EQ(tell(1), ErrorCode::kInvalidArgument);
 }
 
+TEST_F(ProgressReportsTest, APodThatReplacesAnotherMayBeginEarlier) {
+  tell(800);
+  clock_.advance(60);
+  tell(100);
+  EXPECT_EQ(written_after(0), Written{800}) << "its pod is the same";
+  clock_.advance(60);
+  ClusterSnapshot snapshot = test::a_cluster().build();
+  snapshot.jobs = {std::make_shared<const Job>(running())};
+  snapshot.unbound = {std::make_shared<const Pod>(
+      test::a_pod("team/train-2").of_job("train").started(clock_.wall_s()).build())};
+  source_.show(std::move(snapshot));
+  clock_.advance(60);
+  tell(100);
+  EXPECT_EQ(written_after(0), Written{100});
+}
+
 TEST_F(ProgressReportsTest, AnotherJobOfThatNameBeginsAnew) {
   tell(500);
   Job next = running();

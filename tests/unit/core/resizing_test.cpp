@@ -351,6 +351,13 @@ TEST(AdvisedAmountsTest, NothingIsAddedAndLimitsFollow) {
       << "Guaranteed pods stay so";
   advice.memory = amount(64'000'000'000, 96LL << 30, true);
   EXPECT_EQ(advised_amounts({"8", "16", "64G", "80G"}, advice).memory_limit, "96Gi");
+  advice.memory = amount(16LL << 30, 24LL << 30, true);
+  EXPECT_EQ(advised_amounts({"8", "16", "16Gi", "64Gi"}, advice).memory_limit, "64Gi");
+  advice.memory->shortage = true;
+  EXPECT_EQ(advised_amounts({"8", "16", "16Gi", "64Gi"}, advice),
+            (ContainerAmounts{"3", "5500m", "24Gi", "96Gi"}))
+      << "a run was killed at the limit";
+  advice.memory = amount(64'000'000'000, 96LL << 30, true);
   advice.cpu_request->advised = 7500;
   advice.cpu_limit->advised = 15000;
   EXPECT_EQ(advised_amounts({"8", "16", "", ""}, advice), (ContainerAmounts{"8", "16", "", ""}))

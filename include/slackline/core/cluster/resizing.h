@@ -38,6 +38,9 @@ namespace slackline::core {
 inline constexpr double kResizeFrozen_s = 7 * 24 * 3600.0;
 inline constexpr double kLeastChange = 0.1;  // of an amount that is asked for
 
+// The advice is there, and a change of that much.
+bool matters(const std::optional<AmountAdvice>& advice);
+
 // The mode of a Job: its annotation, else its namespace's, else its queue's, else the
 // configuration's.
 ResizeMode resize_mode(const ClusterSnapshot& snapshot, const QueueRulebook* queues,
