@@ -83,6 +83,19 @@ TEST(GpuSpecs, AreThoseOfTheCataloguesTypes) {
   EXPECT_EQ(find_gpu_spec(""), nullptr);
 }
 
+TEST(GpuCatalog, TakesNoWorkstationGpuForOneOfADataCentre) {
+  for (const char* product :
+       {"NVIDIA-RTX-A1000", "NVIDIA-RTX-A1000-Laptop-GPU", "NVIDIA-RTX-A3000-12GB", "Quadro-P1000",
+        "Quadro-P4000", "Quadro-P400", "Quadro-K4000", "NVIDIA-T400-4GB"})
+    EXPECT_EQ(type_of("nvidia.com/gpu.product", product).str(), product);
+  for (const auto& [product, type] : {std::pair("Tesla-K40m", "K40"),
+                                      {"Tesla-P100-PCIE-16GB", "P100"},
+                                      {"NVIDIA-A10G", "A10"},
+                                      {"NVIDIA-A30-MIG-1g.6gb", "A30-MIG-1g.6gb"},
+                                      {"Tesla-T4-SHARED", "T4-SHARED"}})
+    EXPECT_EQ(type_of("nvidia.com/gpu.product", product).str(), type);
+}
+
 TEST(GpuCatalog, GivesAnUnconfiguredGpuItsOwnName) {
   EXPECT_EQ(type_of("nvidia.com/gpu.product", "Quantum-9000").str(), "Quantum-9000");
   EXPECT_TRUE(default_gpu_catalog().classify({{"kubernetes.io/os", "linux"}}).empty());
