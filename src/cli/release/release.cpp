@@ -105,6 +105,7 @@ Result<int> release(const ReleaseOptions& options) {
   obs::MetricsRegistry metrics;
   cluster::KubeOptions kube;
   kube.audit_every_s = 0;
+  kube.reads_gangs = false;
   const auto writer = cluster::make_kube_writer(*api, configuration.gpus);
   const auto source = cluster::make_kube_source(*api, kube, configuration.gpus, metrics, nullptr);
   SLACKLINE_TRY(source->start());

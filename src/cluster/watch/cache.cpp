@@ -179,7 +179,7 @@ void Cache::put(Pod fresh, News& news) {
     return;
   }
   if (old) {
-    detach(*old);
+    detach(*old, pod->node == old->node);
     if (!same_pod) {
       if (old->bound()) news.ended_pods.push_back(old);
       forget_carrier(old->uid);
@@ -326,7 +326,7 @@ void Cache::attach(const PodPtr& pod) {
   state.used = sum_of(state.pods);
 }
 
-void Cache::detach(const Pod& pod) {
+void Cache::detach(const Pod& pod, bool replaced) {
   if (!pod.bound()) {
     unbound_.erase(pod.key);
     return;
@@ -337,7 +337,7 @@ void Cache::detach(const Pod& pod) {
   const auto place = place_of(state.pods, pod.uid);
   if (place != state.pods.end() && (*place)->uid == pod.uid) state.pods.erase(place);
   state.used = sum_of(state.pods);
-  if (state.node || !state.pods.empty()) return;
+  if (state.node || !state.pods.empty() || replaced) return;
   gone_nodes_.erase(at->first);
   nodes_.erase(at);
 }

@@ -136,7 +136,8 @@ class Cache {
   void report(const News& news) const;
 
   void attach(const PodPtr& pod) SLACKLINE_REQUIRES(mutex_);
-  void detach(const Pod& pod) SLACKLINE_REQUIRES(mutex_);
+  // `replaced`: it is attached again at once, as it is now.
+  void detach(const Pod& pod, bool replaced = false) SLACKLINE_REQUIRES(mutex_);
   void note_displaced(const PodPtr& pod) SLACKLINE_REQUIRES(mutex_);
   std::vector<PodPtr> displaced() SLACKLINE_REQUIRES(mutex_);
   const NamespaceList& namespaces() SLACKLINE_REQUIRES(mutex_);

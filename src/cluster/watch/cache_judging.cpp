@@ -254,7 +254,7 @@ void Cache::judge_anew(const std::string& ns, double due_s, News& news) {
     PodPtr pod = belief_.judge(entry.seen, news.doubted);
     give_up(given_up_pods_, entry.seen, pod, due_s);
     if (pod == entry.pod) continue;
-    detach(*entry.pod);
+    detach(*entry.pod, /*replaced=*/true);
     entry.pod = std::move(pod);
     attach(entry.pod);
     sight(entry.pod->uid, entry.pod->plan.get());

@@ -29,7 +29,8 @@ class KubeSource final : public ClusterSource {
         publisher_(cache_, [this] { metrics_.update(cache_, board_.health(true).age_s); }),
         audit_(client, cache_, metrics, options, catalog,
                [this](wire::KubeKind kind) { reflectors_[index_of(kind)]->relist(); }),
-        gangs_(client, cache_, catalog, clock) {
+        gangs_(client, cache_, catalog, clock),
+        reads_gangs_(options.reads_gangs) {
     std::uint64_t seed = options.seed != 0 ? options.seed : std::random_device{}();
     for (const ResourceSpec& resource : kResources)
       reflectors_.push_back(std::make_unique<Reflector>(
@@ -47,7 +48,7 @@ class KubeSource final : public ClusterSource {
     for (const ResourceSpec& resource : kResources)
       if (is_asked_for(resource.kind, believes_all_)) reflectors_[index_of(resource.kind)]->start();
     audit_.start();
-    gangs_.start();
+    if (reads_gangs_) gangs_.start();
     return {};
   }
 
@@ -88,6 +89,7 @@ class KubeSource final : public ClusterSource {
   std::vector<std::unique_ptr<Reflector>> reflectors_;  // in the order of kResources
   DriftAudit audit_;
   GangReader gangs_;
+  const bool reads_gangs_;
 };
 
 }  // namespace

@@ -42,6 +42,7 @@ struct KubeOptions {
   double stale_after_s = 150;  // older than this the cache is not trusted
   double audit_every_s = 300;  // 0 = no audit
   double audit_settle_s = 5;   // between the two comparisons that find a drift
+  bool reads_gangs = true;     // the objects that own gangs, for their sizes and clocks
   int page_size = 500;
   std::uint64_t seed = 0;  // of the jitter; 0 = from the system
 };

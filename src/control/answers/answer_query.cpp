@@ -270,8 +270,8 @@ void set_promise(core::Variant& task, const Job* posted, const ClusterSnapshot& 
   const auto reference = core::class_reference(intent, posted->pod_requests, posted, situation,
                                                snapshot.node_table.types);
   if (!reference) return;
-  const auto deadline_s = core::resolve_deadline(intent, situation.now_wall_s, reference->run_s);
-  core::changed_intent(task).deadline_s = deadline_s;
+  if (const auto at_s = core::resolve_deadline(intent, situation.now_wall_s, reference->run_s))
+    core::changed_intent(task).deadline_after_s = *at_s - situation.now_wall_s;
 }
 
 // As the API server will make its pods, or refuse them: in the words of the webhook's warning.

@@ -22,12 +22,15 @@ Error wrong_nodes(const std::string& text) {
                  printable(text, 64), kMostNodes, kMostGpus)};
 }
 
-// By its pool, else as most nodes have it.
-std::string resource_of(const core::Queue& queue, const GpuType& type) {
-  for (const core::QueuePool& pool : queue.pools())
+// By its pool, else as most nodes have it. A type is added whole where its name says nothing else.
+std::string resource_of(const core::Queue& queue, const GpuType& type, const GpuCatalog& catalog) {
+  const std::string* any = nullptr;
+  for (const core::QueuePool& pool : queue.pools()) {
+    if (!catalog.is_whole(pool.pool.resource)) continue;
     if (pool.pool.type == type) return pool.pool.resource;
-  if (!queue.pools().empty()) return queue.pools().front().pool.resource;
-  return "nvidia.com/gpu";
+    if (any == nullptr) any = &pool.pool.resource;
+  }
+  return any != nullptr ? *any : "nvidia.com/gpu";
 }
 
 Result<std::vector<NodeIndex>> nodes_of(const std::string& names, const ClusterSnapshot& snapshot) {
@@ -106,12 +109,12 @@ Result<ChangedQueue> changed_queue(const WhatIfQuestion& question, const QueueSi
   } else if (!question.add.empty()) {
     SLACKLINE_ASSIGN(core::AddedNodes added, parse_added(question.add));
     added.gpu_type = core::resolved_type(added.gpu_type, *sight.catalog);
-    const std::string resource = resource_of(sight.queue, added.gpu_type);
+    const std::string resource = resource_of(sight.queue, added.gpu_type, *sight.catalog);
     remake(core::with_nodes(*sight.snapshot, added, resource), sight.options);
-    changed.question = format(
-        "add {} with {} {} GPUs{}{}", added.nodes == 1 ? "1 node" : format("{} nodes", added.nodes),
-        added.gpus_per_node, printable(added.gpu_type.str(), 64), added.nodes == 1 ? "" : " each",
-        first_of_its_type(sight.queue, added.gpu_type));
+    changed.question =
+        format("add {} with {} {} GPUs{}{}", counted(added.nodes, "node"), added.gpus_per_node,
+               printable(added.gpu_type.str(), 64), added.nodes == 1 ? "" : " each",
+               first_of_its_type(sight.queue, added.gpu_type));
   } else {
     SLACKLINE_ASSIGN(changed.policy, served_policy(question.policy));
     core::QueueOptions options = sight.options;

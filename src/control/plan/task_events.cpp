@@ -15,8 +15,9 @@ std::string place_of(const PlanNote& plan) {
   std::vector<std::string> nodes;
   for (const NodeName& node : plan.nodes)
     if (nodes.empty() || nodes.back() != node.str()) nodes.push_back(node.str());
-  return format("{} {} on {} (plan {})", plan.shape.str(), plan.gpu_type.str(), join(nodes, ", "),
-                plan.id);
+  return format("{} {} on {} (plan {})", plan.shape.str(),
+                plan.gpu_type.empty() ? "GPUs of unknown type" : plan.gpu_type.str(),
+                join(nodes, ", "), plan.id);
 }
 
 // The Event of each kind; nullopt: nothing.

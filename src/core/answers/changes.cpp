@@ -129,7 +129,7 @@ class ChangeFinder {
       outlook->chance.reset();
     }
     if (!(known ? helps(*outlook, changes_.unchanged, question_.now_s) : is_sooner(*outlook)) ||
-        is_worse_than_told(*outlook))
+        is_no_better_than_told(*outlook))
       return;
     change.outlook = *outlook;
     changes_.helpful.push_back(std::move(change));
@@ -142,10 +142,10 @@ class ChangeFinder {
   }
 
   // Than the forecast that people see beside it, which was made before.
-  bool is_worse_than_told(const Forecast& outlook) const {
+  bool is_no_better_than_told(const Forecast& outlook) const {
     const Forecast* told = question_.forecast ? question_.forecast(question_.task) : nullptr;
     return told != nullptr &&
-           earlier(told->start_s.p50(), outlook.start_s.p50(), question_.now_s) &&
+           !earlier(outlook.start_s.p50(), told->start_s.p50(), question_.now_s) &&
            !earlier(outlook.finish_s.p50(), told->finish_s.p50(), question_.now_s) &&
            !likelier(outlook.chance, told->chance);
   }

@@ -82,7 +82,8 @@ class NodeJudge {
     return tasks;
   }
 
-  // When enough of a full node's GPUs are free; nullopt: no run of the plan says so.
+  // When enough of a full node's GPUs are free; nullopt: no run of the plan says so. Runs that are
+  // released and not bound yet have theirs, too.
   std::optional<double> room_at(NodeIndex index) const {
     std::vector<std::pair<double, int>> ends;
     const PlanState& state = question_.queue.state();
@@ -94,7 +95,9 @@ class NodeJudge {
                         state.running_choice(run).shape.d_gpn);
     }
     std::sort(ends.begin(), ends.end());
-    std::int64_t free = question_.snapshot.node(index).free().gpu_count(task_.request.resource);
+    const std::string& resource = task_.request.resource;
+    std::int64_t free = question_.snapshot.node(index).free().gpu_count(resource) -
+                        holds_.against(index).gpu_count(resource);
     for (const auto& [end_s, gpus] : ends) {
       free += gpus;
       if (free >= gpus_wanted()) return end_s;

@@ -53,10 +53,11 @@ class Proposer {
         gpus /= 2;
       else
         return;
-      Proposal& proposal = add(ChangeKind::kFewerGpus,
-                               pods == 1 ? format("{} instead of {}", gpus_text(gpus), written())
-                                         : format("{} pods of {} instead of {}", pods,
-                                                  gpus_text(gpus), gpus_text(written())));
+      Proposal& proposal =
+          add(ChangeKind::kFewerGpus,
+              pods == 1 ? format("{} instead of {}", counted(gpus, "GPU"), written())
+                        : format("{} pods of {} instead of {}", pods, counted(gpus, "GPU"),
+                                 counted(written(), "GPU")));
       shrink(proposal.variant, pods, gpus);
     }
   }
@@ -95,6 +96,8 @@ class Proposer {
       if (accepted.preference(type) &&
           question_.queue.state().open(question_.task, index, question_.now_s))
         continue;
+      // How fast it runs on a part of a GPU nobody knows.
+      if (question_.catalog.is_part(type) && !accepted.preference(type)) continue;
       if (!seen.insert(type).second) continue;
       Proposal& proposal =
           add(ChangeKind::kOtherType, format("gpu-types: {}", printable(type.str(), 64)));

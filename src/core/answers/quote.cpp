@@ -171,7 +171,8 @@ class Quoter {
       }
     const double p90_s = row.forecast->finish_s.p90();
     const bool told = row.written ? quote_.length_known : row.run_s.has_value();
-    if (quote_.deadline_s && told && std::isfinite(p90_s))
+    // One that counts from the submission moves with it.
+    if (task.intent->deadline_s && quote_.deadline_s && told && std::isfinite(p90_s))
       row.latest_s = *quote_.deadline_s - (p90_s - now_s_);
   }
 

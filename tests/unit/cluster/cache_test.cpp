@@ -402,6 +402,8 @@ TEST_F(CacheTest, PodsOfADeletedNodeAreDisplacedUntilItReturns) {
   cache_.remove(a_node("gpu-1").build());
   ASSERT_EQ(cache_.publish()->displaced.size(), 1U);
   EXPECT_EQ(cache_.publish()->displaced.front()->key.name, "train");
+  cache_.upsert(a_pod("train").gpus(1).on("gpu-1").priority(1).build());
+  EXPECT_EQ(cache_.publish()->displaced.size(), 1U) << "it has changed";
   cache_.upsert(a_node("gpu-1").of("A100", 4).build());
   EXPECT_TRUE(cache_.publish()->displaced.empty());
   cache_.remove(a_node("gpu-1").build());

@@ -615,6 +615,11 @@ TEST_F(QuoteTest, EveryTypeHasARowAndTheTaskAsWrittenTheFirst) {
   EXPECT_LT(*fast->run_s, *slow->run_s);
   EXPECT_NEAR(*fast->gpu_hours, 4 * *fast->run_s / 3600, 1e-9);
   EXPECT_NEAR(*slow->latest_s, *found.deadline_s - (slow->forecast->finish_s.p90() - kAsked_s), 1);
+  job.intent().deadline_after_s = *job.intent().deadline_s - kAsked_s;
+  job.intent().deadline_s = std::nullopt;
+  const Quote moving = quote(cluster, job);
+  EXPECT_EQ(moving.deadline_s, found.deadline_s);
+  EXPECT_FALSE(moving.rows.front().latest_s) << "its deadline moves with its submission";
   for (const char* type : {"P100", ""}) {
     const auto row = std::find_if(found.rows.begin() + 1, found.rows.end(),
                                   [&](const QuoteRow& r) { return r.gpu_type.str() == type; });
