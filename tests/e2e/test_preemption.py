@@ -15,6 +15,15 @@ LONG = {"slackline.dev/expected-duration": "10m", "slackline.dev/checkpoint-inte
 SOON = {"slackline.dev/expected-duration": "20s"}
 
 
+def whole_node(name, **shape):
+    """A Job whose pods take the GPUs of a node and, as people's do, most of its 64 CPUs."""
+    job = waiting_job(name, gpus=GPUS_PER_NODE, **shape)
+    resources = job["spec"]["template"]["spec"]["containers"][0]["resources"]
+    for amounts in resources.values():
+        amounts["cpu"] = "40"
+    return job
+
+
 class PreemptionCase(ActiveCase):
     policy = f"default,protect={PROTECT_S},headroom=0,calm=0"
 
@@ -27,7 +36,7 @@ class PreemptionCase(ActiveCase):
 
     def _fill(self, duration):
         """A Job that can wait on every node, since longer than it is protected."""
-        jobs = [waiting_job(f"long-{i}", gpus=GPUS_PER_NODE, duration=duration, annotations=LONG) for i in range(NODES)]
+        jobs = [whole_node(f"long-{i}", duration=duration, annotations=LONG) for i in range(NODES)]
         self.cluster.apply(jobs)
         self.cluster.wait(lambda: self.bound("long") == NODES, 30, "the cluster to be full")
         self.cluster.wait_older(PROTECT_S)
@@ -40,7 +49,7 @@ class PreemptionCase(ActiveCase):
 
     @staticmethod
     def _soon(name, **shape):
-        return waiting_job(name, deadline_after="60s", annotations=SOON, duration="2s", **shape)
+        return whole_node(name, deadline_after="60s", annotations=SOON, duration="2s", **shape)
 
     def _note(self, job):
         notes = self.cluster.get("job", "default", job)["metadata"]["annotations"]
@@ -64,7 +73,7 @@ class PreemptionCase(ActiveCase):
 class PreemptionTest(PreemptionCase):
     def test_who_makes_room_comes_back_and_finishes(self):
         self._fill(duration="12s")
-        self.cluster.apply([self._soon("soon", gpus=GPUS_PER_NODE)])
+        self.cluster.apply([self._soon("soon")])
         self.cluster.wait_bound("soon", 1, timeout=10)
         (stopped,) = self._stopped()
         self.cluster.wait(lambda: stopped in self.waiting(), 10, "who made room to wait again")
@@ -91,7 +100,7 @@ class PreemptionTest(PreemptionCase):
 
     def test_killed_in_the_middle_of_stops_nobody_is_stopped_twice_and_all_finish(self):
         self._fill(duration="15s")
-        gang = self._soon("gang", pods=NODES, gpus=GPUS_PER_NODE, gang=True)
+        gang = self._soon("gang", pods=NODES, gang=True)
         self.cluster.apply([gang])
         for _ in range(3):
             self.cluster.wait(lambda: self._stops() or self.bound("gang"), 10, "the first stop")
@@ -107,14 +116,14 @@ class PreemptionTest(PreemptionCase):
     def test_a_disruption_budget_makes_another_job_the_victim(self):
         self._fill(duration="15s")
         self._keep("long-0", "long-1", "long-3")
-        self.cluster.apply([self._soon("soon", gpus=GPUS_PER_NODE)])
+        self.cluster.apply([self._soon("soon")])
         self.cluster.wait_bound("soon", 1, timeout=10)
         self.assertEqual(self._stopped(), ["long-2"])
 
     def test_where_disruption_budgets_forbid_every_stop_the_task_waits(self):
         self._fill(duration="12s")
         self._keep(*(f"long-{i}" for i in range(NODES)))
-        self.cluster.apply([self._soon("soon", gpus=GPUS_PER_NODE)])
+        self.cluster.apply([self._soon("soon")])
         self.cluster.wait(lambda: self.waiting().get("soon") == "WaitsItsTurn", 10, "it to wait its turn")
         self.cluster.wait(lambda: self._finished("soon"), 60, "its turn")
         self.assertEqual(self._stops(), 0)
@@ -122,7 +131,7 @@ class PreemptionTest(PreemptionCase):
     def test_a_lost_members_place_stays_its_gangs_while_others_wait_for_it_and_over_a_leaders_death(self):
         self._fill(duration="60s")
         notes = {"deadline_after": "90s", "annotations": SOON}
-        self.cluster.apply([waiting_job("gang", duration="5m", pods=NODES, gpus=GPUS_PER_NODE, gang=True, **notes)])
+        self.cluster.apply([whole_node("gang", duration="5m", pods=NODES, gang=True, **notes)])
         self.cluster.wait(lambda: len(self._pods_of("gang")) == NODES, 20, "its pods, gated while others end")
         self._delete_one()
         self.cluster.wait(lambda: self.bound("gang") == NODES, 40, "it to run, once that pod is there again")
@@ -153,7 +162,7 @@ class PreemptionTest(PreemptionCase):
 
     def test_what_a_stop_costs_outlives_the_job_and_the_leader(self):
         self._fill(duration="60s")
-        self.cluster.apply([self._soon("soon", gpus=GPUS_PER_NODE)])
+        self.cluster.apply([self._soon("soon")])
         self.cluster.wait_bound("soon", 1, timeout=10)
         (stopped,) = self._stopped()
         booked = self._booked()[stopped]
@@ -174,12 +183,12 @@ class PreemptionTest(PreemptionCase):
 
     def test_room_that_is_not_used_bars_its_account(self):
         self._fill(duration="60s")
-        self.cluster.apply([self._soon("first", gpus=GPUS_PER_NODE)])
+        self.cluster.apply([self._soon("first")])
         self.cluster.wait(lambda: self._stops(), 10, "a stop")
         self.cluster.kubectl("delete", "job", "first", "-n", "default")
         self.cluster.wait(lambda: self.daemon.total("slackline_stops_in_vain_total") == 1, 5, "it to be noticed")
         later = ["second", "third"]  # there is room for one of them
-        self.cluster.apply([self._soon(name, gpus=GPUS_PER_NODE) for name in later])
+        self.cluster.apply([self._soon(name) for name in later])
         self.cluster.wait(lambda: "PreemptionBudgetSpent" in [self.waiting().get(name) for name in later], 4, "the bar")
         self.assertEqual(self._stops(), 1)
         self.cluster.wait_bound("second", 1, timeout=20)
@@ -250,7 +259,7 @@ class BudgetTest(PreemptionCase):
 
     def test_for_a_queue_that_has_spent_its_budget_nobody_is_stopped(self):
         self._fill(duration="12s")
-        self.cluster.apply([self._soon("soon", gpus=GPUS_PER_NODE)])
+        self.cluster.apply([self._soon("soon")])
         self.cluster.wait(
             lambda: self.waiting().get("soon") == "PreemptionBudgetSpent", 10, "the reason why nobody makes room"
         )
@@ -281,7 +290,7 @@ class NoticeTest(PreemptionCase):
             )
         }
         before = time.time()
-        self.cluster.apply([self._soon("soon", gpus=GPUS_PER_NODE)])
+        self.cluster.apply([self._soon("soon")])
         self.cluster.wait(self._told, 10, "pods to be told")
         told = self._told()
         self.assertEqual(len(told), 1)
@@ -305,7 +314,7 @@ class NoticeTest(PreemptionCase):
 
     def test_a_task_that_is_deleted_meanwhile_takes_it_back(self):
         self._fill(duration="20s")
-        self.cluster.apply([self._soon("gone", gpus=GPUS_PER_NODE)])
+        self.cluster.apply([self._soon("gone")])
         self.cluster.wait(self._told, 10, "pods to be told")
         (victim,) = self._told()
         self.cluster.kubectl("delete", "job", "gone", "-n", "default")
@@ -318,7 +327,7 @@ class NoticeTest(PreemptionCase):
 
     def test_a_planner_that_dies_meanwhile_keeps_its_word(self):
         self._fill(duration="25s")
-        self.cluster.apply([self._soon("soon", gpus=GPUS_PER_NODE)])
+        self.cluster.apply([self._soon("soon")])
         self.cluster.wait(self._told, 10, "pods to be told")
         told = self._told()
         self.daemon.kill()

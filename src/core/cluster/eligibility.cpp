@@ -42,6 +42,19 @@ bool fits_evenly(const FreeGpus& gpus, const PlacementMenu& menu, const Eligible
   });
 }
 
+// Whoever stops a run there clears it: its GPU pods are of one.
+bool has_one_run(const ClusterSnapshot& snapshot, const NodeState& node) {
+  std::size_t pods = 0;
+  const Job* job = nullptr;
+  for (const PodPtr& pod : node.pods) {
+    if (pod->terminal() || !pod->requests.wants_gpus()) continue;
+    const Job* of_pod = owning_job(snapshot, *pod);
+    if (pods++ > 0 && (of_pod == nullptr || of_pod != job || !job->plan)) return false;
+    job = of_pod;
+  }
+  return pods > 0;
+}
+
 std::vector<std::vector<int>> gpus_by_pool(const ClusterSnapshot& snapshot,
                                            const std::vector<QueuePool>& pools) {
   std::vector<std::vector<int>> gpus;
@@ -250,7 +263,8 @@ EligibleNodesPtr Eligibility::if_stopped(const EligibleNodesPtr& now, const Elig
   const auto widen = [&](int gpus, std::vector<NodeSet>& rows) {
     for (PoolIndex p = 0; p < rows.size(); ++p)
       for (PoolNode i = 0; i < pools_[p].nodes.size(); ++i)
-        if (free_now().at(p, i) < least && (later == nullptr || later->contains(p, i, gpus)))
+        if (free_now().at(p, i) < least && (later == nullptr || later->contains(p, i, gpus)) &&
+            has_one_run(snapshot_, snapshot_.node(pools_[p].nodes[i])))
           rows[p].insert(i);
   };
   widen(0, all->by_pool);

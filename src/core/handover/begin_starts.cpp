@@ -68,7 +68,7 @@ class StartWriter {
         shares_(queue.state().shares()),
         quotas_(snapshot),
         room_(snapshot, now_steady_s, now_wall_s),
-        ending_(EndingPods(snapshot, now_wall_s).pods()),
+        ending_(room_.ending().pods()),
         disruptions_(snapshot, ending_) {
     for (const JobPtr& job : snapshot.jobs)
       if (job->preemptions && job->suspended && unanswered.contains(job->uid))

@@ -357,20 +357,24 @@ TEST_F(PreemptionTest, WhoHoldsTheCpuOfANodeMakesRoomToo) {
   EXPECT_EQ(bound("urgent"), 1);
 }
 
-// Whoever stays holds it still.
+// Whoever stays beside it holds it still: another one goes, though that costs more.
 TEST_F(PreemptionTest, NobodyIsStoppedWhereThatLeavesTooLittleCpu) {
   world_.add(a_node("n1").of("", 8).cpus(96));
-  world_.add(long_job("long").gpus(4).cpus(4).created(world_.now_s()));
   JobBuilder stays = long_job("stays").gpus(4).cpus(90);
   stays.intent().qos_class = QosClass::kUrgent;
-  world_.add(stays.created(world_.now_s()));
+  for (JobBuilder job : {long_job("long").gpus(4).cpus(4), stays})
+    world_.add(job.created(world_.now_s()));
   ASSERT_TRUE(planner_.settle(world_));
-  ASSERT_EQ(bound(), 2);
+  world_.add(a_node("n2").of("", 8).cpus(96));
+  world_.add(long_job("wide").cpus(8).created(world_.now_s()));
+  ASSERT_TRUE(planner_.settle(world_));
+  ASSERT_EQ(bound(), 3);
   world_.pass(3700);
   arrive(urgent_job("urgent", 4).cpus(20));
   ASSERT_TRUE(planner_.settle(world_));
-  EXPECT_EQ(stops(), 0);
   EXPECT_EQ(bound("long"), 1);
+  EXPECT_EQ(bound("wide"), 0);
+  EXPECT_EQ(bound("urgent"), 1);
 }
 
 TEST_F(PreemptionTest, NobodyIsStoppedForWhomAQuotaRefuses) {

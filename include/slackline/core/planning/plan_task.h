@@ -57,8 +57,8 @@ struct PlanTask {
   std::vector<TaskIndex> after{};  // what it waits for before it can wait for GPUs (play.h)
   EligibleNodesPtr eligible{};     // null: every node
   std::optional<EligibleNodesPtr> later{};  // once runs have ended; unset: as now
-  // Also those that runs keep from it by their CPU or memory, until all on them are stopped: none
-  // has as many GPUs free as it needs there. Null: as `eligible`.
+  // Also those that one run keeps from it by its CPU or memory, until it is stopped: none has as
+  // many GPUs free as the task needs there. Null: as `eligible`.
   EligibleNodesPtr if_stopped{};
   const EligibleNodes* usable() const { return if_stopped ? if_stopped.get() : eligible.get(); }
   EligibleNodesPtr preferred{};     // taken first; null: none is
