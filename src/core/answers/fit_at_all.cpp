@@ -9,6 +9,7 @@
 #include "slackline/core/cluster/predicates.h"
 #include "slackline/core/cluster/quotas.h"
 #include "slackline/core/cluster/room.h"
+#include "slackline/core/planning/gpu_types.h"
 #include "slackline/core/planning/mixed_pods.h"
 
 namespace slackline::core {
@@ -153,15 +154,16 @@ std::string too_many_gpus(const Fit& fit, const QueueTask& task, std::int64_t mo
 }
 
 // By what its pods say of each other, whatever they ask for; empty: enough nodes may take them.
-std::string too_few_nodes(const ClusterSnapshot& snapshot, const QueueTask& task) {
+std::string too_few_nodes(const ExplainQuestion& question, const QueueTask& task) {
   const auto& most = task.request.spread.most;
   if (!most || *most < 1) return {};
   const std::int64_t needed = (task.request.pods + *most - 1) / *most;
-  const auto nodes =
-      std::count_if(snapshot.nodes.begin(), snapshot.nodes.end(), [&](const NodeStatePtr& state) {
-        return state->node->allocatable.gpu_count(task.request.resource) >= task.request.gpus &&
-               !misfit(*task.member, *state->node);
-      });
+  const AcceptedTypes accepted(*task.intent, question.catalog, task.request.resource);
+  const auto& all = question.snapshot.nodes;
+  const auto nodes = std::count_if(all.begin(), all.end(), [&](const NodeStatePtr& state) {
+    return state->node->allocatable.gpu_count(task.request.resource) >= task.request.gpus &&
+           accepted.preference(state->node->gpu_type) && !misfit(*task.member, *state->node);
+  });
   if (nodes >= needed) return {};
   return format(
       "its anti-affinity or host ports allow {} of its pods on a node: it needs {}, and {} "
@@ -188,7 +190,7 @@ std::string what_is_too_large(const ExplainQuestion& question) {
       return format("{} for {} {}, and no node that it may use has more than {}", who,
                     amount_text({resource, asked}), resource, amount_text({resource, there}));
   }
-  if (std::string few = too_few_nodes(question.snapshot, task); !few.empty()) return few;
+  if (std::string few = too_few_nodes(question, task); !few.empty()) return few;
   return too_many_gpus(Fit(question.snapshot, question.queue, question.task), task,
                        most->gpu_count(task.request.resource));
 }

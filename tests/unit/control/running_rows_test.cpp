@@ -451,12 +451,23 @@ TEST_F(RunningRowsTest, TooFewNodesForPodsThatStayApartAreCounted) {
   const auto gang = a_job("gang").gpus(1).of(3).gang().constrained(apart).waiting();
   const auto two = a_cluster().with(a_node("n1")).with(a_node("n2")).with(gang);
   EXPECT_EQ(row(test::ClusterBuilder(two).build(), "gang").reason, reason::kNoNodeFits);
-  const ExplainView told = why(test::ClusterBuilder(two).build(), "gang");
-  ASSERT_FALSE(told.blockers.empty());
-  EXPECT_EQ(
-      told.blockers[0].detail,
+  const auto said = [&](const ClusterSnapshot& snapshot) {
+    const ExplainView told = why(snapshot, "gang");
+    return told.blockers.empty() ? "" : told.blockers[0].detail;
+  };
+  const std::string few =
       "its anti-affinity or host ports allow 1 of its pods on a node: it needs 3 nodes, and 2 "
-      "nodes may take one");
+      "nodes may take one";
+  EXPECT_EQ(said(test::ClusterBuilder(two).build()), few);
+  auto of_type = a_job("gang").gpus(1).of(3).gang().constrained(apart).waiting();
+  of_type.intent().gpu_types = {GpuType("A100")};
+  EXPECT_EQ(said(a_cluster()
+                     .with(a_node("n1").of("A100", 4))
+                     .with(a_node("n2").of("A100", 4))
+                     .with(a_node("other").of("T4", 8))
+                     .with(of_type)
+                     .build()),
+            few);
   EXPECT_EQ(row(test::ClusterBuilder(two).with(a_node("n3")).build(), "gang").reason,
             reason::kWaitsItsTurn);
 }
