@@ -113,7 +113,9 @@ class AnswersTest(ActiveCase):
         self.assertLess(written["start"]["p50"], written["finish"]["p50"])
         self.assertEqual(written["gpuType"], "K80")
         self.assertEqual(quote["items"][1:], [], "the one placement that there is, once")
-        self.assertGreater(written["latestSubmit"], written["start"]["p50"])
+        self.assertNotIn("latestSubmit", written, "its deadline moves with its submission")
+        (row,) = self.ask_json("quote", "-f", file, "--deadline", "4h")[1]["items"]
+        self.assertGreater(row["latestSubmit"], row["start"]["p50"])
         code, quote = self.ask_json("quote", "-f", file, "--deadline", "70m")
         self.assertEqual(code, 1, "the running Jobs need most of it")
         code, said = self.ask("quote", "-f", file, "--deadline", "nonsense")
