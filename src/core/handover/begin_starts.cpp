@@ -167,14 +167,14 @@ class StartWriter {
     for (const NodeName& name : nodes)
       on.insert(*snapshot_.find_node(name.str()));
     Room room = room_.without(hold_identity(*task.member, task.job.get()), pods, on);
-    bool fits = true;
+    const bool differ = !task.request.of_each.empty();
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       const Resources rest = besides_gpus(i < task.pods.size() ? *task.pods[i] : *task.member);
-      fits = fits && room.fits(*snapshot_.find_node(nodes[i].str()), rest);
+      if (!differ && !room.fits(*snapshot_.find_node(nodes[i].str()), rest)) return false;
       room.take(nodes[i], rest);
     }
-    if (fits || !task.request.of_each.empty()) room_.claim(room);
-    return fits || !task.request.of_each.empty();
+    room_.claim(room);
+    return true;
   }
 
   // Whoever borrowed is stopped against disruption budgets where the plan says so: it knows for how

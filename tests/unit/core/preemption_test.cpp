@@ -52,6 +52,17 @@ class PreemptionTest : public testing::Test {
     world_.performed.clear();
   }
 
+  // Of all pods that run.
+  void allow_one_disruption() {
+    for (auto& [key, pod] : world_.pods())
+      pod.labels = {{"app", "long"}};
+    DisruptionBudget budget;
+    budget.key = {"default", "keep"};
+    budget.match_labels = {{"app", "long"}};
+    budget.disruptions_allowed = 1;
+    world_.add(budget);
+  }
+
   void arrive(JobBuilder job) { world_.add(job.created(world_.now_s())); }
 
   int bound(const std::string& job = "") const { return world_.bound(job); }
@@ -302,13 +313,7 @@ TEST_F(PreemptionTest, ABudgetWithAnEmptySelectorForbidsTheWholeNamespace) {
 
 TEST_F(PreemptionTest, OneBudgetIsNotSpentTwice) {
   fill({"n1", "n2"}, 3700);
-  for (auto& [key, pod] : world_.pods())
-    pod.labels = {{"app", "long"}};
-  DisruptionBudget budget;
-  budget.key = {"default", "keep"};
-  budget.match_labels = {{"app", "long"}};
-  budget.disruptions_allowed = 1;
-  world_.add(budget);
+  allow_one_disruption();
   for (const char* name : {"first", "second"})
     arrive(urgent_job(name));
   planner_.act(world_);
@@ -325,13 +330,7 @@ TEST_F(PreemptionTest, WhoMayNotBeStoppedKeepsNoOtherTaskFromItsRoom) {
   ASSERT_EQ(bound(), 2);
   world_.pass(3700);
   world_.performed.clear();
-  for (auto& [key, pod] : world_.pods())
-    pod.labels = {{"app", "long"}};
-  DisruptionBudget budget;
-  budget.key = {"default", "keep"};
-  budget.match_labels = {{"app", "long"}};
-  budget.disruptions_allowed = 1;
-  world_.add(budget);
+  allow_one_disruption();
   world_.add(a_node("n2").of("T4", 4));
   JobBuilder urgent = urgent_job("urgent");
   urgent.intent().gpu_types = {GpuType("A100")};
