@@ -216,6 +216,33 @@ std::optional<Blocker> taken_for_good(const ExplainQuestion& question) {
   return blocker.detail.empty() ? std::nullopt : std::optional(std::move(blocker));
 }
 
+// When runs that end have left it what it lacks beside free GPUs, if nobody else takes that;
+// nullopt: it lacks GPUs, or nothing.
+std::optional<double> rest_at_s(const ExplainQuestion& question) {
+  const PlanState& state = question.queue.state();
+  const PlanTask& planned = state.tasks()[question.task];
+  const auto has_room = [&](const FreeGpus& free) {
+    const std::vector<Choice>& all = planned.menu->all;
+    return std::any_of(all.begin(), all.end(), [&](const Choice& choice) {
+      return state.open(question.task, choice.pool, question.now_s) && fits(free, planned, choice);
+    });
+  };
+  FreeGpus free = state.free();
+  if (!free.rest() || has_room(free)) return std::nullopt;
+  FreeGpus gpus = free;
+  gpus.set_rest(std::nullopt);
+  if (!has_room(gpus)) return std::nullopt;
+  std::vector<std::pair<double, TaskIndex>> ends;
+  for (const TaskIndex run : state.running())
+    ends.emplace_back(state.observed_end_s(run, question.now_s), run);
+  std::sort(ends.begin(), ends.end());
+  for (const auto& [end_s, run] : ends) {
+    give_back(free, state.tasks()[run], state.running_choice(run), state.progress(run).run.nodes);
+    if (has_room(free)) return end_s;
+  }
+  return kNever;
+}
+
 constexpr std::string_view kByAStop =
     "it is predicted to start before that: one of these runs may end earlier, or be stopped for it";
 
@@ -304,8 +331,9 @@ void add_quota_relief(const ExplainQuestion& question, const QuotaShortage& shor
 
 std::optional<Blocker> lacking_rest(const ExplainQuestion& question) {
   const Queue& queue = question.queue;
-  const double until_s = queue.state().progress(question.task).not_before_s;
-  if (until_s <= question.now_s) return taken_for_good(question);
+  const auto until = rest_at_s(question);
+  if (!until) return taken_for_good(question);
+  const double until_s = *until;
   const PlanTask& planned = queue.state().tasks()[question.task];
   Blocker blocker;
   blocker.reason = reason::kWaitsItsTurn;

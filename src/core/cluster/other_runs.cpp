@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "slackline/base/duration.h"
+#include "slackline/base/text.h"
 #include "slackline/core/cluster/pools.h"
 #include "slackline/core/cluster/run_progress.h"
 #include "slackline/core/cluster/task_catalog.h"
@@ -57,6 +58,7 @@ class Finder {
     if (gpus == held && plan != nullptr && is_of_pools(*plan) && !ends) return;
     OtherRun run;
     run.pod = of_node;
+    run.part_of = fingerprint(lasting_name(snapshot_, job, pod).str());
     run.planned = plan != nullptr;
     run.node = node;
     run.started_s = options_.now_wall_s;
@@ -145,6 +147,7 @@ PlanTask task_of(const OtherRun& run, std::int64_t id, QueueNumber queue,
   PlanTask task;
   task.queue = queue;
   task.id = id;
+  task.part_of = run.part_of;
   task.submit_s = run.started_s;
   task.request_gpus = run.estimate.shape.gpus();
   task.preemptible = false;

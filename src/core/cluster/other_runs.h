@@ -24,6 +24,7 @@ namespace slackline::core {
 
 struct OtherRun {
   PodPtr pod;
+  std::uint64_t part_of = 0;  // a name of its Job or gang; a pod by itself: its own
   PoolNode node = 0;
   double started_s = 0;                        // epoch
   Estimate estimate;                           // of the whole run; with its pool and GPUs

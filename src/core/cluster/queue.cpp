@@ -130,7 +130,6 @@ class QueueMaker {
     find_runs();
     lay_out_gpus();
     start_runs();
-    if (options_.foresee) wait_for_the_rest(snapshot_, room_, options_.now_wall_s, queue_);
     return std::move(queue_);
   }
 
@@ -141,8 +140,7 @@ class QueueMaker {
     return nothing;
   }
 
-  // So that one plan evicts no more pods of a controller than it may, each counts as stopped as
-  // often as if the younger ones had been evicted before.
+  // As if younger pods of its controller had been evicted: one plan evicts no more than it may.
   void count_evictions() {
     std::map<Uid, std::int64_t> younger;
     for (auto task = queue_.tasks_.rbegin(); task != queue_.tasks_.rend(); ++task) {
@@ -236,6 +234,7 @@ class QueueMaker {
       add_later_pods(snapshot_, queue_.tasks_, menus_, eligibility, tasks);
       come_after_dependencies(snapshot_, queue_.tasks_, tasks);
     }
+    rest_ = RestNeeds(snapshot_, queue_.tasks_, other_runs_, tasks);
     queue_.table_ = std::make_unique<TaskTable>(std::move(tasks));
   }
 
@@ -414,6 +413,7 @@ class QueueMaker {
     }
     FreeGpus free = without_lost_gpus(std::move(gpus), queue_.pools_, room_, other_runs_);
     free.set_blocks(find_blocks(snapshot_, queue_.pools_));
+    free.set_rest(rest_.free_beside(runs_, room_, *queue_.table_, queue_.pools_, free));
     if (!options_.foresee && !other_runs_.empty())
       free.expect(std::make_shared<const std::vector<FreeGpus::ToCome>>(
           gpus_to_come(other_runs_, options_.now_wall_s)));
@@ -587,6 +587,7 @@ class QueueMaker {
   std::map<std::string, QueueNumber, std::less<>> numbers_;  // of accounts
   QuotaBook quotas_;
   const GangPlaces& gang_places_;
+  RestNeeds rest_;
   std::vector<OtherRun> other_runs_;             // behind the tasks of the queue
   std::vector<std::optional<PlannedRun>> runs_;  // by task; nullopt: not a run of the queue
   Queue queue_;

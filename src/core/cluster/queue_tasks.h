@@ -6,12 +6,14 @@
 #include <unordered_set>
 #include <vector>
 
+#include "slackline/core/cluster/as_planned.h"
 #include "slackline/core/cluster/queue.h"
 #include "slackline/core/cluster/room.h"
 
 namespace slackline::core {
 
 class Eligibility;
+struct OtherRun;
 
 struct FoundTasks {
   std::vector<QueueTask> waiting;
@@ -60,10 +62,31 @@ void make_time_for_later_pods(const ClusterSnapshot& snapshot, const TaskMenu& m
 void add_later_pods(const ClusterSnapshot& snapshot, const std::vector<QueueTask>& tasks,
                     TaskMenus& menus, Eligibility& eligibility, std::vector<PlanTask>& planned);
 
-// Forecasts start nobody who finds GPUs that are free `now`, but not the rest of what it asks for
-// beside them, before others leave it.
-void wait_for_the_rest(const ClusterSnapshot& snapshot, const RoomTable& now, double now_s,
-                       Queue& queue);
+// What the pods of tasks need besides the GPUs of pools: CPU, memory and what else nodes list.
+class RestNeeds {
+ public:
+  RestNeeds() = default;
+  // Of `tasks` and, behind them, `others`, then those that take the place of a task once it has
+  // ended. Sets PlanTask::rest.
+  RestNeeds(const ClusterSnapshot& snapshot, const std::vector<QueueTask>& tasks,
+            const std::vector<OtherRun>& others, std::vector<PlanTask>& planned);
+
+  // What is free in the room, and held by these runs; nullopt: wherever there are GPUs, `gpus` with
+  // those of these runs, there is enough of it.
+  std::optional<FreeRest> free_beside(const std::vector<std::optional<PlannedRun>>& runs,
+                                      const RoomTable& room, const TaskTable& tasks,
+                                      const std::vector<QueuePool>& pools,
+                                      const FreeGpus& gpus) const;
+
+ private:
+  class Numbering;
+  RestAmounts amounts(const Resources& of) const;
+  bool may_be_short(const TaskTable& tasks, const std::vector<RestAmounts>& all,
+                    const RestLayout& layout, const FreeGpus& gpus) const;
+
+  std::vector<std::string> others_;  // resources but CPU, memory and pods
+  std::vector<RestNeed> needs_;
+};
 
 // Tasks that wait and name no GPU types get those of their queue.
 void prefer_types_of_queues(std::vector<QueueTask>& tasks, const QueueRulebook& queues);

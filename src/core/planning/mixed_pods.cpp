@@ -58,14 +58,56 @@ bool may_fit(const FreeGpus& free, const PlanTask& task, const Choice& choice) {
 }
 
 bool fits(const FreeGpus& free, const PlanTask& task, const Choice& choice) {
-  if (!task.mixed) return free.fits(choice.pool, choice.shape, task.usable());
+  if (!task.mixed)
+    return free.fits(choice.pool, choice.shape, free.usable(task.rest, task.usable()));
   return !find_room(free, task, choice).empty();
 }
 
 std::vector<PoolNode> find_room(const FreeGpus& free, const PlanTask& task, const Choice& choice) {
-  if (!task.mixed) return free.find(choice.pool, choice.shape, task.usable(), task.preferred.get());
+  if (!task.mixed)
+    return free.find(choice.pool, choice.shape, free.usable(task.rest, task.usable()),
+                     task.preferred.get());
   if (!may_fit(free, task, choice)) return {};
   return pack(free, choice.pool, *task.mixed, choice.shape.d_gpn, task.preferred.get());
+}
+
+namespace {
+
+void take_rest(FreeGpus& free, const PlanTask& task, const Choice& choice,
+               const std::vector<PoolNode>& nodes, int times) {
+  if (!free.rest()) return;
+  FreeRest& rest = *free.rest();
+  for_rest(task, rest.needs(), choice, nodes,
+           [&](RestNumber need, PoolNode node, std::int64_t pods) {
+             rest.take(need, choice.pool, node, pods * times);
+           });
+}
+
+}  // namespace
+
+void take(FreeGpus& free, const PlanTask& task, const Choice& choice,
+          const std::vector<PoolNode>& nodes) {
+  free.take(choice.pool, nodes, choice.shape.d_gpn);
+  take_rest(free, task, choice, nodes, 1);
+}
+
+void give_back(FreeGpus& free, const PlanTask& task, const Choice& choice,
+               const std::vector<PoolNode>& nodes) {
+  free.give_back(choice.pool, nodes, choice.shape.d_gpn);
+  take_rest(free, task, choice, nodes, -1);
+}
+
+UsableByStops::UsableByStops(const FreeGpus& free, const PlanTask& task, const Choice& choice)
+    : eligible_(task.usable()) {
+  const EligibleNodes* now = free.usable(task.rest, eligible_);
+  if (now == eligible_) return;
+  const int gpus = choice.shape.d_gpn;
+  std::vector<NodeSet> rows = now->rows(gpus);
+  for (PoolNode node = 0; node < free.nodes(choice.pool); ++node)
+    if (free.at(choice.pool, node) < gpus &&
+        (eligible_ == nullptr || eligible_->contains(choice.pool, node, gpus)))
+      rows[choice.pool].insert(node);
+  own_.emplace(EligibleNodes{std::move(rows)});
 }
 
 std::vector<PoolNode> pack(const FreeGpus& free, PoolIndex pool, const MixedPods& mixed,
@@ -75,9 +117,11 @@ std::vector<PoolNode> pack(const FreeGpus& free, PoolIndex pool, const MixedPods
   std::vector<PoolNode> nodes;
   for (const PodGroup& group : mixed.groups)
     for (std::int64_t pod = 0; pod < group.pods; ++pod) {
-      const auto found = left.find(pool, {1, group.gpus}, group.eligible.get(), preferred);
+      const EligibleNodes* usable = left.usable(group.rest, group.eligible.get());
+      const auto found = left.find(pool, {1, group.gpus}, usable, preferred);
       if (found.empty()) return {};
       left.take(pool, found, group.gpus);
+      if (left.rest() && group.rest) left.rest()->take(*group.rest, pool, found.front(), 1);
       const PoolNode node = found.front();
       const std::int64_t there = ++pods_on[node];
       const auto with_next = static_cast<int>((there + 1) * group.gpus);

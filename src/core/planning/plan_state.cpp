@@ -84,6 +84,11 @@ Run PlanState::run_at(TaskIndex task, ChoiceIndex index, double now_s,
   Run run;
   run.choice = index;
   run.nodes = nodes.empty() ? find_room(free_, (*tasks_)[task], chosen) : std::move(nodes);
+  if (run.nodes.empty() && free_.rest()) {  // runs were stopped for it: they are to leave the rest
+    FreeGpus gpus = free_;
+    gpus.set_rest(std::nullopt);
+    run.nodes = find_room(gpus, (*tasks_)[task], chosen);
+  }
   must(!run.nodes.empty());
   run.started_s = now_s;
   run.overhead_s = overhead_s(task, chosen);
@@ -97,7 +102,7 @@ void PlanState::start(TaskIndex task, Run run) {
   TaskProgress& progress = progress_[task];
   must(progress.phase == TaskPhase::kWaiting);
   const Choice& chosen = choice(task, run.choice);
-  free_.take(chosen.pool, run.nodes, chosen.shape.d_gpn);
+  take(free_, (*tasks_)[task], chosen, run.nodes);
   shares_.begin(use_of(task, chosen));
   waiting_.remove(task);
   running_.push_back(task);
@@ -120,7 +125,7 @@ Run PlanState::end_run(TaskIndex task, double now_s) {
   TaskProgress& progress = progress_[task];
   must(progress.phase == TaskPhase::kRunning);
   const Choice& chosen = choice(task, progress.run.choice);
-  free_.give_back(chosen.pool, progress.run.nodes, chosen.shape.d_gpn);
+  give_back(free_, (*tasks_)[task], chosen, progress.run.nodes);
   shares_.end(use_of(task, chosen));
   progress.ended_a_run = true;
   running_.remove(task);

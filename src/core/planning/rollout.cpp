@@ -147,7 +147,9 @@ class Scenario {
   // Half of the variance is the task's own, half is shared by runs of the type in the placement: a
   // model that is wrong about one of them is wrong about all of them.
   double error_quantile(const PlanState& future, TaskIndex task, const Run& run) {
-    const double own = stratum_quantile(future.tasks()[task].id, number_);
+    const PlanTask& planned = future.tasks()[task];
+    const double own = stratum_quantile(
+        planned.part_of ? static_cast<std::int64_t>(*planned.part_of) : planned.id, number_);
     return (own + shared_quantile(future.tasks(), task, future.choice(task, run.choice))) /
            std::sqrt(2.0);
   }

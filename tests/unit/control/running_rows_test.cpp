@@ -290,6 +290,49 @@ TEST_F(RunningRowsTest, WhoFindsGpusButNoMemoryBesideThemStartsWhenTheRunLeavesI
   EXPECT_EQ(told.blockers[0].detail, "n1 has 56Gi memory free, and a pod asks for 100Gi");
 }
 
+// A run of four pods that nobody planned ends as one: not later than one of a single pod.
+TEST_F(RunningRowsTest, WhoWaitsForAGangThatNobodyPlannedWaitsNoLongerForItsLastPod) {
+  const auto starts_s = [&](int pods) {
+    auto job = a_job("theirs").of(pods).gang().gpus(8 / pods);
+    job.intent().expected_duration_s = kLength_s;
+    auto cluster = a_cluster().with(a_node("n1").of("", 8)).with(job.created(0)).with(waits(8));
+    for (int i = 0; i < pods; ++i)
+      cluster.with(a_pod("theirs-" + std::to_string(i))
+                       .of_job("theirs")
+                       .gpus(8 / pods)
+                       .on("n1")
+                       .started(start_s()));
+    return row(cluster.build(), "waits").start_s.value_or(0) - clock_.wall_s();
+  };
+  EXPECT_NEAR(starts_s(8), starts_s(1), 0.05 * kLength_s);
+}
+
+// GPUs are free for all of them.
+TEST_F(RunningRowsTest, WhoWaitTogetherForTheCpuOfANodeStartOneAfterAnother) {
+  const auto asks = [&](const char* name, std::int64_t cpus) {
+    auto job = a_job(name).gpus(1).cpus(cpus).waiting().created(clock_.wall_s());
+    job.intent().expected_duration_s = kLength_s;
+    job.intent().deadline_s = clock_.wall_s() + 1.5 * kLength_s;
+    return job;
+  };
+  const ClusterSnapshot snapshot = a_cluster()
+                                       .with(a_node("n1").of("", 8).cpus(64))
+                                       .with(asks("a", 40))
+                                       .with(asks("b", 40))
+                                       .with(asks("c", 40))
+                                       .with(asks("small", 4))
+                                       .build();
+  std::vector<double> after_s;
+  for (const char* name : {"a", "b", "c"})
+    after_s.push_back(row(snapshot, name).start_s.value_or(0) - clock_.wall_s());
+  std::sort(after_s.begin(), after_s.end());
+  EXPECT_NEAR(after_s[0], 0, 1);
+  EXPECT_NEAR(after_s[1], kLength_s, 0.2 * kLength_s);
+  EXPECT_NEAR(after_s[2], 2 * kLength_s, 0.4 * kLength_s);
+  EXPECT_EQ(row(snapshot, "small").start_s, clock_.wall_s());
+  EXPECT_TRUE(row(snapshot, "c").predicted_late() || row(snapshot, "b").predicted_late());
+}
+
 TEST_F(RunningRowsTest, WhatItsTimeLimitEndsBeforeItIsDoneHasNoChance) {
   auto task = waits(1);
   task.intent().deadline_s = clock_.wall_s() + kLength_s;

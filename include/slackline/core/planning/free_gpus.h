@@ -7,10 +7,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "slackline/core/planning/cost.h"
+#include "slackline/core/planning/free_rest.h"
 #include "slackline/core/planning/node_set.h"
 #include "slackline/model/placement.h"
 
@@ -88,6 +90,16 @@ class FreeGpus {
   // Runs hold as many more on this node than it has: so many of what they give back are gone.
   void owe(PoolIndex pool, PoolNode node, int gpus);
 
+  // What is free besides; nullopt: nobody finds GPUs and not the rest.
+  void set_rest(std::optional<FreeRest> rest) { rest_ = std::move(rest); }
+  std::optional<FreeRest>& rest() { return rest_; }
+  const std::optional<FreeRest>& rest() const { return rest_; }
+  // Of the nodes that are `eligible` to pods of this need those that have the rest free, too.
+  const EligibleNodes* usable(std::optional<RestNumber> need, const EligibleNodes* eligible) const {
+    const EligibleNodes* now = rest_ && need ? rest_->usable(*need) : nullptr;
+    return now == nullptr ? eligible : now;
+  }
+
   // GPUs that runs hold of which a state knows nothing else.
   struct ToCome {
     PoolIndex pool = 0;
@@ -139,6 +151,7 @@ class FreeGpus {
   std::vector<NodeSet> avoided_;  // by pool; empty: none
   std::shared_ptr<const NodeBlocks> blocks_;
   std::shared_ptr<const std::vector<ToCome>> to_come_;
+  std::optional<FreeRest> rest_;
   std::int64_t total_ = 0;
   std::int64_t idle_ = 0;
 };

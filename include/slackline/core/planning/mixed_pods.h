@@ -21,6 +21,7 @@ struct PodGroup {
   std::int64_t pods = 1;
   int gpus = 1;  // of each
   EligibleNodesPtr eligible{};
+  std::optional<RestNumber> rest{};  // as PlanTask::rest
 };
 
 struct MixedPods {
@@ -44,6 +45,41 @@ bool have_room(const std::vector<std::int64_t>& of_each,
 bool may_fit(const FreeGpus& free, const PlanTask& task, const Choice& choice);
 bool fits(const FreeGpus& free, const PlanTask& task, const Choice& choice);
 std::vector<PoolNode> find_room(const FreeGpus& free, const PlanTask& task, const Choice& choice);
+// As a run on these nodes (Run::nodes) begins and ends.
+void take(FreeGpus& free, const PlanTask& task, const Choice& choice,
+          const std::vector<PoolNode>& nodes);
+void give_back(FreeGpus& free, const PlanTask& task, const Choice& choice,
+               const std::vector<PoolNode>& nodes);
+// See what its pods need besides GPUs: of which need so many are on a node.
+template <class See>
+void for_rest(const PlanTask& task, const std::vector<RestNeed>& needs, const Choice& choice,
+              const std::vector<PoolNode>& nodes, const See& see) {
+  if (!task.mixed) {
+    if (!task.rest) return;
+    const std::int64_t pods = needs[*task.rest].pods_with(choice.shape.d_gpn);
+    for (const PoolNode node : nodes)
+      see(*task.rest, node, pods);
+    return;
+  }
+  std::size_t unit = 0;
+  for (const PodGroup& group : task.mixed->groups)
+    for (std::int64_t pod = 0; pod < group.pods && unit < nodes.size(); ++pod) {
+      if (group.rest) see(*group.rest, nodes[unit], std::int64_t{1});
+      unit += static_cast<std::size_t>(group.gpus / choice.shape.d_gpn);
+    }
+}
+
+// Nodes that a task may use once runs there have ended that leave it the GPUs which it lacks, and
+// those that it may use now. What it lacks besides, where the GPUs are free, no stop is for.
+class UsableByStops {
+ public:
+  UsableByStops(const FreeGpus& free, const PlanTask& task, const Choice& choice);
+  const EligibleNodes* nodes() const { return own_ ? &*own_ : eligible_; }  // null: every node
+
+ private:
+  const EligibleNodes* eligible_;
+  std::optional<EligibleNodes> own_;
+};
 
 // As Run::nodes; empty: there is no room for all.
 std::vector<PoolNode> pack(const FreeGpus& free, PoolIndex pool, const MixedPods& mixed,

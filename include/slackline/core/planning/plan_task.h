@@ -25,6 +25,9 @@ struct MixedPods;  // mixed_pods.h
 // The properties of a task that do not change.
 struct PlanTask {
   std::int64_t id = 0;  // unique; the last key of every order
+  // Runs that are parts of one are as long as each other in every future: a name of what they are
+  // parts of. nullopt: it is whole.
+  std::optional<std::uint64_t> part_of{};
   double submit_s = 0;
   double deadline_s = kNoDeadline;  // the promise (eq 9); none: best effort, served with late tasks
   QosClass qos = QosClass::kNormal;
@@ -61,6 +64,8 @@ struct PlanTask {
   // many GPUs free as the task needs there. Null: as `eligible`.
   EligibleNodesPtr if_stopped{};
   const EligibleNodes* usable() const { return if_stopped ? if_stopped.get() : eligible.get(); }
+  // Of its pods where they are equal, besides GPUs; nullopt: nothing is known.
+  std::optional<RestNumber> rest{};
   EligibleNodesPtr preferred{};     // taken first; null: none is
   std::vector<QuotaNeed> quotas{};  // of the ResourceQuotas of its namespace
   // Its pods, where they differ: `eligible` is then what all of them may use. Null: they are equal.

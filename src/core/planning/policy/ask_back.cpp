@@ -142,7 +142,7 @@ class AskBack {
     for (const TaskIndex run : begun) {
       const Choice& choice = state_.running_choice(run);
       if (planning_.task(run).queue != task.queue)
-        free.give_back(choice.pool, state_.progress(run).run.nodes, choice.shape.d_gpn);
+        core::give_back(free, planning_.task(run), choice, state_.progress(run).run.nodes);
     }
     const std::vector<Choice>& all = task.menu->all;
     return std::any_of(all.begin(), all.end(), [&](const Choice& wanted) {
@@ -239,7 +239,9 @@ class AskBack {
                                    const std::vector<StopVictim>& victims) const {
     if (victims.empty()) return {};
     const PlanTask& task = planning_.task(asker);
-    return RoomByStops(state_, as_if_equal(task, wanted), task.usable(), victims).sets();
+    const Choice equal = as_if_equal(task, wanted);
+    const UsableByStops usable(state_.free(), task, equal);
+    return RoomByStops(state_, equal, usable.nodes(), victims).sets();
   }
 
   // Cheapest first.

@@ -129,7 +129,9 @@ std::optional<PlanSheet> CheckedStops::make(const Seeker& asker,
     if (!planning_.open(asker.task, wanted.pool)) continue;
     const std::vector<Victim> victims = victims_of(asker, run_s, wanted);
     const PlanTask& task = planning_.task(asker.task);
-    const RoomByStops room(state_, as_if_equal(task, wanted), task.usable(), victims);
+    const Choice equal = as_if_equal(task, wanted);
+    const UsableByStops usable(state_.free(), task, equal);
+    const RoomByStops room(state_, equal, usable.nodes(), victims);
     for (const Victims& set : room.sets()) {
       auto sheet = plan_with(set, asker, others);
       if (!sheet) continue;

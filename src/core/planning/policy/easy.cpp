@@ -77,7 +77,7 @@ class Easy {
                                                      .shape = choice.shape,
                                                      .run_s = planning_.lat_s(task, choice),
                                                      .last_start_s = last_start_s,
-                                                     .avoiding = &planning_.state().free()});
+                                                     .now = &planning_.state().free()});
   }
 
   Planning& planning_;

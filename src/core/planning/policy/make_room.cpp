@@ -299,7 +299,8 @@ void RoomMaker::visit_nodes(const Victim& victim, const Visit& visit) const {
 std::optional<RoomMaker::Chosen> RoomMaker::in_the_way(TaskIndex asker, const Choice& wanted,
                                                        const Victims& among, double needed_s,
                                                        double most_notice_s, const Victims& first) {
-  const EligibleNodes* eligible = planning_.task(asker).usable();
+  const UsableByStops usable(state_.free(), planning_.task(asker), wanted);
+  const EligibleNodes* eligible = usable.nodes();
   const FreeGpus& free = state_.free();
   const int gpus = wanted.shape.d_gpn;
   const int before = free.nodes_with(wanted.pool, gpus, eligible, wanted.shape.d_node);

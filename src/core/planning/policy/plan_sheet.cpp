@@ -27,7 +27,7 @@ PlanSheet::PlanSheet(const Planning& planning, double price, const std::vector<T
       shares_(planning.state().shares()) {
   for (const TaskIndex run : stopped_) {
     const Choice& choice = state_->running_choice(run);
-    free_.give_back(choice.pool, state_->progress(run).run.nodes, choice.shape.d_gpn);
+    give_back(free_, planning.task(run), choice, state_->progress(run).run.nodes);
     shares_.end(state_->use_of(run, choice));
   }
 }
@@ -36,7 +36,7 @@ void PlanSheet::add(Placed placed) {
   TimelinePlace place = placed.place;
   if (is_now(placed)) {
     const Choice& choice = state_->choice(placed.who.task, placed.choice);
-    free_.take(choice.pool, place.nodes, choice.shape.d_gpn);
+    take(free_, planning_->task(placed.who.task), choice, place.nodes);
     shares_.begin(state_->use_of(placed.who.task, choice));
     place.end_s = std::min(place.end_s, planning_->now_s() + kFar_s);
   } else {
@@ -119,7 +119,7 @@ std::optional<TimelinePlace> PlanSheet::place_of(const Seeker& who, const Choice
              .run_s = run_s,
              .not_before_s = waits ? state_->fallback_at_s(who.task, choice.pool) : 0,
              .last_start_s = last_start_s,
-             .avoiding = &state_->free()});
+             .now = &free_});
 }
 
 std::optional<Placed> PlanSheet::later(const Seeker& who) {

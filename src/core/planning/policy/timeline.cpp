@@ -126,8 +126,7 @@ std::optional<TimelinePlace> Timeline::earliest_of_mixed(const PlanTask& task,
   std::vector<NodeSet> avoided(wish.pool + std::size_t{1});
   avoided[wish.pool] = NodeSet(lines.size());
   for (PoolNode node = 0; node < lines.size(); ++node)
-    if (wish.avoiding != nullptr && wish.avoiding->avoids(wish.pool, node))
-      avoided[wish.pool].insert(node);
+    if (wish.now != nullptr && wish.now->avoids(wish.pool, node)) avoided[wish.pool].insert(node);
   std::vector<std::vector<int>> gpus(wish.pool + std::size_t{1});
   for (const double start_s : moments(wish)) {
     gpus[wish.pool].clear();
@@ -139,6 +138,7 @@ std::optional<TimelinePlace> Timeline::earliest_of_mixed(const PlanTask& task,
     if (total < wish.shape.gpus()) continue;
     FreeGpus free(gpus);
     free.avoid(avoided);
+    if (wish.now != nullptr && start_s <= now_s_) free.set_rest(wish.now->rest());
     auto nodes = pack(free, wish.pool, *task.mixed, wish.shape.d_gpn, task.preferred.get());
     if (!nodes.empty())
       return TimelinePlace{wish.pool, wish.shape.d_gpn, std::move(nodes), start_s,
@@ -150,15 +150,18 @@ std::optional<TimelinePlace> Timeline::earliest_of_mixed(const PlanTask& task,
 std::vector<Timeline::Opening> Timeline::find_openings(const PlanTask& task,
                                                        const Wish& wish) const {
   const std::vector<Line>& lines = pools_[wish.pool];
-  const auto may_use = [&](const EligibleNodesPtr& eligible, PoolNode node) {
+  const EligibleNodes* with_rest = wish.now ? wish.now->usable(task.rest, nullptr) : nullptr;
+  const auto may_use = [&](const EligibleNodes* eligible, PoolNode node) {
     return eligible == nullptr || eligible->contains(wish.pool, node, wish.shape.d_gpn);
   };
+  const EligibleNodes* later_on = (task.later ? *task.later : task.eligible).get();
   std::vector<Opening> openings;
   for (PoolNode node = 0; node < lines.size(); ++node) {
     const bool stopped = task.if_stopped && lines[node].cleared_s <= now_s_;  // whoever was there
-    if (may_use(stopped ? task.if_stopped : task.eligible, node)) {
+    if (may_use((stopped ? task.if_stopped : task.eligible).get(), node) &&
+        may_use(with_rest, node)) {
       add_openings(lines[node], node, wish, openings);
-    } else if (task.later && lines[node].cleared_s > now_s_ && may_use(*task.later, node)) {
+    } else if (lines[node].cleared_s > now_s_ && may_use(later_on, node)) {
       Wish later = wish;
       later.not_before_s = std::max(wish.not_before_s, lines[node].cleared_s);
       add_openings(lines[node], node, later, openings);
@@ -180,7 +183,7 @@ std::optional<TimelinePlace> Timeline::earliest(const PlanTask& task, const Wish
     if (opening.from_s > *start_s || opening.until_s < *start_s) continue;
     const bool preferred =
         task.preferred != nullptr && task.preferred->contains(wish.pool, opening.node);
-    const bool avoided = wish.avoiding != nullptr && wish.avoiding->avoids(wish.pool, opening.node);
+    const bool avoided = wish.now != nullptr && wish.now->avoids(wish.pool, opening.node);
     ranks.emplace_back(avoided, !preferred,
                        least_free(lines[opening.node], *start_s, *start_s + wish.run_s),
                        opening.node);

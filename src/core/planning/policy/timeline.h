@@ -41,13 +41,15 @@ class Timeline {
     double run_s = 0;  // planned; kFar_s: unknown
     double not_before_s = 0;
     double last_start_s = std::numeric_limits<double>::infinity();
-    const FreeGpus* avoiding = nullptr;  // FreeGpus::avoids: taken last; null: none is
+    // What is free now: of nodes that it avoids, taken last, and of the rest that pods need besides
+    // GPUs. Null: nothing.
+    const FreeGpus* now = nullptr;
   };
   // The first moment from which enough nodes have room for the whole run; of these nodes the ones
   // that are preferred, then those that have least to spare. nullopt: there is none until
   // last_start_s. O(nodes of the pool x changes on a node); of pods that differ for each change.
-  // A node that the task may use only later (PlanTask::later) has room once all its runs have
-  // ended; never, where none is known.
+  // A node that the task may use only later (PlanTask::later), or that has the GPUs and not the
+  // rest, has room once all its runs have ended; never, where none is known.
   std::optional<TimelinePlace> earliest(const PlanTask& task, const Wish& wish) const;
 
  private:

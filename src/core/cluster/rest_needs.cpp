@@ -1,0 +1,200 @@
+// What the pods of tasks need besides GPUs, and what of it is free.
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include "other_runs.h"
+#include "queue_tasks.h"
+#include "slackline/base/saturating.h"
+#include "slackline/core/cluster/room.h"
+#include "slackline/core/planning/mixed_pods.h"
+
+namespace slackline::core {
+namespace {
+
+// More than any node has, so that sums do not overflow.
+constexpr std::int64_t kMostAmount = std::int64_t{1} << 46;
+
+// How many of its pods may share a node, of those that are alike.
+std::vector<int> shared_by(const QueueTask& task) {
+  const TaskRequest& request = task.request;
+  const std::int64_t gpus = std::max<std::int64_t>(1, request.gpus);
+  const std::int64_t most =
+      std::min({request.pods, kMaxGpusPerNode / gpus, request.spread.most.value_or(request.pods)});
+  std::vector<int> several;
+  for (std::int64_t pods = 2; pods <= most; ++pods)
+    if (request.pods % pods == 0) several.push_back(static_cast<int>(pods));
+  return several;
+}
+
+}  // namespace
+
+class RestNeeds::Numbering {
+ public:
+  Numbering(const ClusterSnapshot& snapshot, RestNeeds& needs)
+      : snapshot_(snapshot), needs_(needs) {}
+
+  // CPU, memory and pods come first.
+  void name_resources(const std::vector<QueueTask>& tasks) {
+    std::set<std::string> names;
+    const auto add = [&](const Pod& pod) {
+      const Resources rest = besides_gpus(pod);
+      for (const ResourceAmount& amount : rest.gpus)
+        if (amount.count > 0) names.insert(amount.resource);
+      for (const ResourceAmount& amount : rest.others)
+        if (amount.count > 0 && snapshot_.node_table.lists(amount.resource))
+          names.insert(amount.resource);
+    };
+    for (const QueueTask& task : tasks) {
+      add(*task.member);
+      for (const PodPtr& pod : task.pods)
+        add(*pod);
+    }
+    needs_.others_.assign(names.begin(), names.end());
+  }
+
+  // `there`: a pod of its run, to which others may have added; without one as it is written.
+  RestNumber of(const Pod& member, const Pod& there, int gpus, std::vector<int> several,
+                EligibleNodesPtr eligible) {
+    RestNeed need{.asked = needs_.amounts(besides_gpus(member)),
+                  .taken = needs_.amounts(there.requests),
+                  .gpus = gpus,
+                  .several = std::move(several),
+                  .eligible = std::move(eligible)};
+    return add(std::move(need));
+  }
+
+  // It waits for nothing: nobody stops it.
+  RestNumber of_other(const Pod& pod) {
+    return add({.asked = {}, .taken = needs_.amounts(pod.requests)});
+  }
+
+  void of_mixed(const QueueTask& task, PlanTask& planned) {
+    auto mixed = std::make_shared<MixedPods>(*planned.mixed);
+    std::size_t pod = 0;
+    for (PodGroup& group : mixed->groups) {
+      const Pod& member = pod < task.pods.size() ? *task.pods[pod] : *task.member;
+      const auto there = std::find_if(
+          task.bound.begin(), task.bound.end(),
+          [&](const PodPtr& bound) { return bound->requests.gpu_total() == group.gpus; });
+      group.rest = of(member, there == task.bound.end() ? member : **there, 0, {}, group.eligible);
+      pod += static_cast<std::size_t>(group.pods);
+    }
+    planned.mixed = std::move(mixed);
+  }
+
+ private:
+  RestNumber add(RestNeed need) {
+    const auto [at, first] = numbers_.try_emplace(
+        std::tuple(need.asked, need.taken, need.gpus, need.several, need.eligible.get()),
+        static_cast<RestNumber>(needs_.needs_.size()));
+    if (first) needs_.needs_.push_back(std::move(need));
+    return at->second;
+  }
+
+  const ClusterSnapshot& snapshot_;
+  RestNeeds& needs_;
+  std::map<std::tuple<RestAmounts, RestAmounts, int, std::vector<int>, const EligibleNodes*>,
+           RestNumber>
+      numbers_;
+};
+
+RestAmounts RestNeeds::amounts(const Resources& of) const {
+  RestAmounts amounts{of.cpu_milli, of.memory_bytes, of.pods};
+  for (const std::string& resource : others_)
+    amounts.push_back(saturating_add(of.gpu_count(resource), count_of(of.others, resource)));
+  for (std::int64_t& amount : amounts)
+    amount = std::clamp(amount, -kMostAmount, kMostAmount);
+  return amounts;
+}
+
+RestNeeds::RestNeeds(const ClusterSnapshot& snapshot, const std::vector<QueueTask>& tasks,
+                     const std::vector<OtherRun>& others, std::vector<PlanTask>& planned) {
+  Numbering numbering(snapshot, *this);
+  numbering.name_resources(tasks);
+  for (std::size_t t = 0; t < planned.size(); ++t) {
+    if (t >= tasks.size() + others.size()) {
+      planned[t].rest = planned[planned[t].after.front()].rest;
+    } else if (t >= tasks.size()) {
+      planned[t].rest = numbering.of_other(*others[t - tasks.size()].pod);
+    } else if (planned[t].mixed) {
+      numbering.of_mixed(tasks[t], planned[t]);
+    } else {
+      const QueueTask& task = tasks[t];
+      const bool share = task.request.pods > 1 && !task.shape_is_free;
+      const auto& usable = planned[t].if_stopped ? planned[t].if_stopped : planned[t].eligible;
+      const Pod& there = task.bound.empty() ? *task.member : *task.bound.front();
+      planned[t].rest =
+          numbering.of(*task.member, there, share ? countable_gpus(task.request.gpus) : 0,
+                       share ? shared_by(task) : std::vector<int>{}, usable);
+    }
+  }
+}
+
+// Some task whose pods alone held all GPUs of a node would want more of a resource than it has.
+bool RestNeeds::may_be_short(const TaskTable& tasks, const std::vector<RestAmounts>& all,
+                             const RestLayout& layout, const FreeGpus& gpus) const {
+  std::vector<std::vector<double>> least(gpus.pools());  // for each GPU, by pool and resource
+  for (PoolIndex pool = 0; pool < least.size(); ++pool) {
+    least[pool].assign(3 + others_.size(), std::numeric_limits<double>::infinity());
+    for (PoolNode node = 0; node < gpus.nodes(pool); ++node)
+      for (std::size_t i = 0; i < least[pool].size() && gpus.at(pool, node) > 0; ++i)
+        least[pool][i] =
+            std::min(least[pool][i],
+                     static_cast<double>(all[layout.node_of[pool][node]][i]) / gpus.at(pool, node));
+  }
+  const auto exceeds = [&](const RestAmounts& of_pod, PoolIndex pool, int gpus_of_pod) {
+    for (std::size_t i = 0; i < of_pod.size(); ++i)
+      if (of_pod[i] > 0 && static_cast<double>(of_pod[i]) > least[pool][i] * gpus_of_pod)
+        return true;
+    return false;
+  };
+  const auto is_short = [&](const PlanTask& task, std::optional<RestNumber> rest, int gpus_of_pod) {
+    if (!rest) return false;
+    const RestNeed& need = needs_[*rest];
+    return std::any_of(task.menu->all.begin(), task.menu->all.end(), [&](const Choice& choice) {
+      const int of_pod = gpus_of_pod > 0 ? gpus_of_pod : choice.shape.d_gpn;
+      return exceeds(need.taken, choice.pool, of_pod);
+    });
+  };
+  return std::any_of(tasks.tasks().begin(), tasks.tasks().end(), [&](const PlanTask& task) {
+    if (!task.mixed) return is_short(task, task.rest, task.rest ? needs_[*task.rest].gpus : 0);
+    return std::any_of(
+        task.mixed->groups.begin(), task.mixed->groups.end(),
+        [&](const PodGroup& group) { return is_short(task, group.rest, group.gpus); });
+  });
+}
+
+std::optional<FreeRest> RestNeeds::free_beside(const std::vector<std::optional<PlannedRun>>& runs,
+                                               const RoomTable& room, const TaskTable& tasks,
+                                               const std::vector<QueuePool>& pools,
+                                               const FreeGpus& gpus) const {
+  RestLayout layout{.needs = needs_, .node_of = {}};
+  std::map<NodeIndex, std::uint32_t> numbers;
+  std::vector<RestAmounts> free;
+  for (const QueuePool& pool : pools) {
+    std::vector<std::uint32_t>& nodes = layout.node_of.emplace_back();
+    for (const NodeIndex node : pool.nodes) {
+      const auto [at, first] = numbers.try_emplace(node, static_cast<std::uint32_t>(free.size()));
+      if (first) free.push_back(amounts(room.free(node)));
+      nodes.push_back(at->second);
+    }
+  }
+  for (TaskIndex t = 0; t < runs.size(); ++t) {
+    if (!runs[t]) continue;
+    const Choice& choice = tasks[t].menu->all[runs[t]->choice];
+    for_rest(tasks[t], needs_, choice, runs[t]->nodes,
+             [&](RestNumber need, PoolNode node, std::int64_t pods) {
+               RestAmounts& there = free[layout.node_of[choice.pool][node]];
+               for (std::size_t i = 0; i < there.size(); ++i)
+                 there[i] += needs_[need].taken[i] * pods;
+             });
+  }
+  if (!may_be_short(tasks, free, layout, gpus)) return std::nullopt;
+  return FreeRest(std::move(layout), std::move(free));
+}
+
+}  // namespace slackline::core
