@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "control/plan/task_events.h"
-#include "slackline/core/handover/begin_moves.h"
+#include "slackline/core/handover/begin_move.h"
 
 namespace slackline::control {
 
@@ -54,7 +54,7 @@ std::vector<OwnWrite> Mover::look(const ClusterSnapshot& snapshot,
                   [](const core::Effect& effect) { return effect.ended.has_value(); });
   std::vector<OwnWrite> writes;
   if (!stops)
-    writes = core::begin_moves(snapshot, queue, moves.carried_out(found), options.now_wall_s);
+    writes = core::begin_move(snapshot, queue, moves.may_be_carried_out(found), options.now_wall_s);
   std::erase_if(found, [&](const core::Move& move) {
     return std::any_of(writes.begin(), writes.end(), [&](const OwnWrite& write) {
       return write.as<StopJob>()->move->task == move.advice.task;

@@ -24,6 +24,12 @@ std::optional<std::string> moved_for(const QueueTask& task) {
   return note.charges.back().queue;
 }
 
+// Nodes that have the rest of what it asks for, too.
+void limit_to(EligibleNodesPtr nodes, PlanTask& task) {
+  task.eligible = std::move(nodes);
+  task.rest.reset();
+}
+
 }  // namespace
 
 Moves::Moves(const ClusterSnapshot& snapshot, const QueueOptions& options, const Queue& queue,
@@ -50,7 +56,7 @@ std::vector<Move> Moves::advised() const {
   return found;
 }
 
-std::vector<Move> Moves::carried_out(const std::vector<Move>& advised) const {
+std::vector<Move> Moves::may_be_carried_out(const std::vector<Move>& advised) const {
   std::vector<Move> out;
   if (advised.empty() || !policy_.stop_limits()) return out;
   std::set<std::string> busy;
@@ -61,15 +67,12 @@ std::vector<Move> Moves::carried_out(const std::vector<Move>& advised) const {
       budget ? state_.budgets_left_gpu_s(*budget, options_.now_wall_s) : std::vector<double>();
   for (const Move& move : advised) {
     const std::string& account = queue_.task(move.gains).account;
-    // Its places were looked for as if nothing else moved.
-    if (move.advice.cause == MoveCause::kFragmented && !out.empty()) break;
     if (busy.contains(account)) continue;
     const QueueNumber number = state_.tasks()[move.gains].queue;
     if (budget && move.advice.lost_gpu_s > left_gpu_s[number]) continue;
     if (!is_allowed(move) || !would_start_all(move)) continue;
     busy.insert(account);
     out.push_back(move);
-    if (move.advice.cause == MoveCause::kFragmented) break;
   }
   return out;
 }
@@ -246,8 +249,8 @@ bool Moves::would_start_all(const Move& move) const {
     if (moved.to.empty()) return false;
   std::vector<PlanTask> tasks = state_.tasks().tasks();
   for (const TaskIndex index : move.moved)
-    tasks[index].eligible = std::make_shared<const EligibleNodes>(elsewhere(index));
-  if (move.cleared != nullptr) tasks[move.gains].eligible = move.cleared;
+    limit_to(std::make_shared<const EligibleNodes>(elsewhere(index)), tasks[index]);
+  if (move.cleared != nullptr) limit_to(move.cleared, tasks[move.gains]);
   const TaskTable table(std::move(tasks));
   PlanState trial = state_.with(table);
   for (const TaskIndex index : move.moved)

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "slackline/core/handover/begin_moves.h"
+#include "slackline/core/handover/begin_move.h"
 #include "support/hand_over_world.h"
 
 namespace slackline::core {
@@ -37,10 +37,11 @@ class MovesTest : public testing::Test {
       world_.add(a_node(name).of("", 8));
   }
 
-  void start(const std::string& name, double runs_s = kPredicted_s) {
+  void start(const std::string& name, double runs_s = kPredicted_s, const char* queue = "") {
     auto job = a_job(name).gpus(8).waiting().created(world_.now_s());
     job.intent().expected_duration_s = runs_s;
     job.intent().checkpoint_interval_s = 60;
+    if (*queue != 0) job.intent().queue = queue;
     world_.add(job);
     ASSERT_TRUE(planner_.settle(world_));
     ASSERT_EQ(world_.bound(name), 1);
@@ -72,7 +73,7 @@ class MovesTest : public testing::Test {
     const std::vector<Move> found = moves.advised();
     for (const Move& move : found)
       advised_.push_back(move.advice);
-    writes_ = begin_moves(snapshot, queue, moves.carried_out(found), asked.now_wall_s);
+    writes_ = begin_move(snapshot, queue, moves.may_be_carried_out(found), asked.now_wall_s);
   }
 
   std::string node_of(const std::string& job) const {
@@ -253,6 +254,20 @@ TEST_F(MovesTest, OneOfAQueueIsMovedAtATime) {
   look();
   EXPECT_THAT(advised_, SizeIs(1));
   EXPECT_THAT(writes_, IsEmpty()) << "the first one does not run yet";
+}
+
+// Both would go on at n3.
+TEST_F(MovesTest, OneOfThoseThatHaveTheSameWayOutIsMoved) {
+  start("other", kPredicted_s, "second");
+  add_nodes({"n3"});
+  for (int minutes = 0; minutes < 15; ++minutes) {
+    run(60, 0.3);
+    world_.pass(-60);
+    run(60, 0.3, "other");
+  }
+  ASSERT_THAT(advised_, SizeIs(2));
+  EXPECT_EQ(advised_[0].moves.front().to, advised_[1].moves.front().to);
+  EXPECT_THAT(writes_, SizeIs(1));
 }
 
 // Two nodes of which a run uses a half each.

@@ -55,8 +55,9 @@ class Moves {
         const RunSpeeds& speeds, const Policy& policy);
 
   std::vector<Move> advised() const;
-  // Of these, those to carry out now.
-  std::vector<Move> carried_out(const std::vector<Move>& advised) const;
+  // Of these, those of which any one may be carried out now: the places of each were looked for as
+  // if nothing else moved.
+  std::vector<Move> may_be_carried_out(const std::vector<Move>& advised) const;
 
  private:
   const QueueRules& rules_of(TaskIndex index) const;

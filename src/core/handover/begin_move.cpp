@@ -1,4 +1,4 @@
-#include "slackline/core/handover/begin_moves.h"
+#include "slackline/core/handover/begin_move.h"
 
 #include <memory>
 #include <utility>
@@ -43,18 +43,19 @@ OwnWrite stop_of(const Queue& queue, const Move& move, std::size_t which, double
 
 }  // namespace
 
-std::vector<OwnWrite> begin_moves(const ClusterSnapshot& snapshot, const Queue& queue,
-                                  const std::vector<Move>& moves, double now_wall_s) {
-  std::vector<OwnWrite> writes;
-  if (moves.empty()) return writes;
+std::vector<OwnWrite> begin_move(const ClusterSnapshot& snapshot, const Queue& queue,
+                                 const std::vector<Move>& moves, double now_wall_s) {
+  if (moves.empty()) return {};
   const std::vector<PodPtr> ending = EndingPods(snapshot, now_wall_s).pods();
   Disruptions disruptions(snapshot, ending);
   for (const Move& move : moves) {
     if (!disruptions.add(queue.bound_pods(move.moved))) continue;
+    std::vector<OwnWrite> writes;
     for (std::size_t which = 0; which < move.moved.size(); ++which)
       writes.push_back(stop_of(queue, move, which, now_wall_s));
+    return writes;
   }
-  return writes;
+  return {};
 }
 
 }  // namespace slackline::core
