@@ -8,6 +8,7 @@
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
 #include "slackline/core/cluster/ending_pods.h"
+#include "slackline/core/cluster/quotas.h"
 #include "slackline/core/cluster/room.h"
 #include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/planning/gpu_types.h"
@@ -50,21 +51,28 @@ class Beginner {
         rules_(rules),
         room_(snapshot, options.now_steady_s, options.now_wall_s),
         free_(queue.state().free()),
-        left_gpu_s_(calibration_gpu_s_left(snapshot, rules, options.now_wall_s)) {}
+        quotas_(snapshot),
+        left_gpu_s_(calibration_gpu_s_left(snapshot, rules, options.now_wall_s)) {
+    quotas_.charge_released(snapshot);
+  }
 
   void begin(const Trial& trial) {
     const std::string resource = primary_gpu_resource(trial.from->pod_requests);
     const double run_s = std::min(rules_.most_run_s, left_gpu_s_ / trial.shape.gpus());
     if (run_s < std::min(kLeastTrial_s, rules_.most_run_s)) return;
+    const PodPtr member = member_of(trial, resource);
+    const std::string& ns = trial.from->key.ns;
+    if (!quotas_.admits(ns, member->requests, trial.shape.d_node)) return;
     for (PoolIndex p = 0; p < queue_.pools().size(); ++p) {
       const QueuePool& pool = queue_.pools()[p];
       if (pool.pool.type != trial.gpu_type || pool.pool.resource != resource) continue;
       EligibleNodes eligible;
       eligible.by_pool.resize(p + 1);
-      eligible.by_pool[p] = usable_nodes(snapshot_, room_, *member_of(trial, resource), pool.nodes);
+      eligible.by_pool[p] = usable_nodes(snapshot_, room_, *member, pool.nodes);
       const std::vector<PoolNode> nodes = free_.find(p, trial.shape, &eligible);
       if (nodes.empty()) return;
       free_.take(p, nodes, trial.shape.d_gpn);
+      quotas_.charge(ns, member->requests, trial.shape.d_node);
       left_gpu_s_ -= run_s * trial.shape.gpus();
       orders.push_back({.from = trial.from,
                         .name = name_of(trial),
@@ -86,6 +94,7 @@ class Beginner {
   const CalibrationRules& rules_;
   const RoomTable room_;
   FreeGpus free_;
+  QuotaBook quotas_;
   double left_gpu_s_;
 };
 

@@ -147,8 +147,8 @@ Resizer::Resizer(const ClusterSnapshot& snapshot, const Situation& situation)
     const bool too_small = job->preemptions && job->preemptions->too_small != ResizeFailure::kNone;
     const bool resized = job->plan && job->plan->resize;
     const TaskIntent& intent = job->intent ? *job->intent : kNothing;
-    const bool waits =
-        job->waits_with_us() && !too_small && mode_of(*job, intent) == ResizeMode::kAuto;
+    const bool waits = job->waits_with_us() && !too_small && !intent.hold.value_or(false) &&
+                       intent.depends_on.empty() && mode_of(*job, intent) == ResizeMode::kAuto;
     if (!too_small && !resized && !waits) continue;
     const std::string family = portrait_key(identity_of(*job));
     if (too_small) too_small_.insert(family);

@@ -200,6 +200,17 @@ TEST_F(CalibrationTest, ATaskThatFindsNoRoomStopsTheRest) {
   EXPECT_THAT(begin(), IsEmpty());
 }
 
+// They would wait, be removed unstarted, and be made again.
+TEST_F(CalibrationTest, WhatAQuotaRefusesDoesNotBegin) {
+  cluster_.add(allowed("train", {{1, 1}, {1, 4}}));
+  ASSERT_THAT(begin(), SizeIs(2));
+  cluster_.with(test::a_quota("gpus").limit(test::kGpu, 4));
+  const auto orders = begin();
+  ASSERT_THAT(orders, SizeIs(1)) << "together they are too many";
+  cluster_.with(a_pod("runs").gpus(4).on("n1"));
+  EXPECT_THAT(begin(), IsEmpty());
+}
+
 TEST_F(CalibrationTest, TheyUseNoMoreThanTheyMayInADay) {
   cluster_.add(allowed("train", {{1, 1}, {1, 4}}));
   rules_.gpu_minutes_per_day = 20;

@@ -193,6 +193,20 @@ TEST_F(ResizingTest, ThePlacementsOfAJobAreThoseThatItIsPlannedIn) {
   EXPECT_EQ(allowed, (std::vector<Placement>{{1, 2}}));
 }
 
+TEST_F(ResizingTest, WhoCannotStartYetIsNoTrialForOthers) {
+  for (const char* name : {"held", "depends"}) {
+    JobBuilder job = nightly(name);
+    job.intent().hold = name == std::string("held");
+    if (name == std::string("depends")) job.intent().depends_on = {"never"};
+    world_.add(job);
+  }
+  world_.pass(1);
+  world_.add(nightly("next"));
+  EXPECT_EQ(hold("next"), ResizeHold::kNone);
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(gpus_of("next"), 2);
+}
+
 TEST_F(ResizingTest, OneRunTriesItAndThenAllAreResized) {
   world_.add(nightly("first"));
   world_.pass(1);
