@@ -42,11 +42,15 @@ Result<std::unique_ptr<PortraitKeeper>> PortraitKeeper::open(const PortraitOptio
 void PortraitKeeper::open_again() {
   if (!store_.reopen()) return;
   condition_.recovered(store_.damage());
+  book_.portraits.clear();
+  changed_.clear();
+  forgotten_.clear();
   load();
+  for (const auto& change : std::exchange(told_, {}))
+    change();
   publish();
 }
 
-// What was learnt while the database was closed counts.
 void PortraitKeeper::load() {
   const auto rows = store_.all();
   if (!rows) condition_.cannot_read("portraits", rows.error());
@@ -79,11 +83,17 @@ Portrait& PortraitKeeper::portrait_of(const PortraitIdentity& identity) {
 }
 
 void PortraitKeeper::observe(const std::vector<ObservedWindow>& windows) {
-  for (const ObservedWindow& window : windows)
-    core::observe(portrait_of(window.identity), window.usage);
+  learn([this, windows] {
+    for (const ObservedWindow& window : windows)
+      core::observe(portrait_of(window.identity), window.usage);
+  });
 }
 
 void PortraitKeeper::add_run(const PortraitIdentity& identity, const PortraitRun& run) {
+  learn([this, identity, run] { take_run(identity, run); });
+}
+
+void PortraitKeeper::take_run(const PortraitIdentity& identity, const PortraitRun& run) {
   Portrait& portrait = portrait_of(identity);
   const ResizeRecord before = portrait.resizing;
   core::add_run(portrait, run, options_.least_run_s);
@@ -93,11 +103,13 @@ void PortraitKeeper::add_run(const PortraitIdentity& identity, const PortraitRun
 
 void PortraitKeeper::add_rollback(const PortraitIdentity& identity,
                                   const ResizeRollback& rollback) {
-  Portrait& portrait = portrait_of(identity);
-  const ResizeRecord before = portrait.resizing;
-  core::add_rollback(portrait, rollback);
-  count_resizes(before, portrait.resizing);
-  urgent_ = true;
+  learn([this, identity, rollback] {
+    Portrait& portrait = portrait_of(identity);
+    const ResizeRecord before = portrait.resizing;
+    core::add_rollback(portrait, rollback);
+    count_resizes(before, portrait.resizing);
+    urgent_ = true;
+  });
 }
 
 void PortraitKeeper::count_resizes(const ResizeRecord& before, const ResizeRecord& now) const {
@@ -107,20 +119,26 @@ void PortraitKeeper::count_resizes(const ResizeRecord& before, const ResizeRecor
 }
 
 void PortraitKeeper::add_unmeasured(const EndedRun& ended) {
-  const core::PortraitPtr known = book_.find(ended.identity);
-  if (known && core::remembers(*known, ended.run.usage.run)) return;
-  add_run(ended.identity, ended.run);
+  learn([this, ended] {
+    const core::PortraitPtr known = book_.find(ended.identity);
+    if (known && core::remembers(*known, ended.run.usage.run)) return;
+    take_run(ended.identity, ended.run);
+  });
 }
 
-void PortraitKeeper::put(std::vector<Portrait> portraits) {
-  for (Portrait& portrait : portraits) {
-    const PortraitIdentity identity = portrait.identity;
-    portrait_of(identity) = std::move(portrait);
-  }
-  urgent_ = true;
+void PortraitKeeper::put(const std::vector<Portrait>& portraits) {
+  learn([this, portraits] {
+    for (const Portrait& portrait : portraits)
+      portrait_of(portrait.identity) = portrait;
+    urgent_ = true;
+  });
 }
 
 void PortraitKeeper::forget(const std::string& key) {
+  learn([this, key] { drop(key); });
+}
+
+void PortraitKeeper::drop(const std::string& key) {
   if (book_.portraits.erase(key) == 0) return;
   changed_.erase(key);
   forgotten_.insert(key);
@@ -142,7 +160,7 @@ void PortraitKeeper::forget_old() {
   std::size_t left = by_age.size();
   for (const auto& [seen_s, key] : by_age) {
     if (left <= options_.most && seen_s >= before_s) break;
-    forget(key);
+    drop(key);
     --left;
   }
 }

@@ -2,14 +2,17 @@
 //
 // A portrait is forgotten when its last run ended longer ago than it is kept, and the one that ran
 // longest ago when there are too many. Rows that cannot be read back are told and left out. While
-// the database cannot be written, portraits learn on in memory, and are written later.
+// the database cannot be written, portraits learn on in memory, and are written later. What is told
+// while it is closed is learnt again on top of what it turns out to have.
 //
 // Threads: one; known() and problem() from any.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "control/portrait/ended_runs.h"
@@ -24,6 +27,7 @@
 namespace slackline::control {
 
 inline constexpr std::size_t kMostPortraits = 10'000;
+inline constexpr std::size_t kMostTold = 10'000;
 
 struct PortraitOptions {
   std::string path;               // SQLite file, its folder must exist; kNoFile: in memory
@@ -55,7 +59,7 @@ class PortraitKeeper {
   void add_unmeasured(const EndedRun& ended);
   void add_rollback(const PortraitIdentity& identity, const ResizeRollback& rollback);
   // In place of what is known of their families.
-  void put(std::vector<Portrait> portraits);
+  void put(const std::vector<Portrait>& portraits);
   void forget(const std::string& key);
 
   // What changed becomes known.
@@ -73,6 +77,14 @@ class PortraitKeeper {
   PortraitKeeper(const PortraitOptions& options, store::PortraitStore store,
                  obs::MetricsRegistry& metrics, const Clock& clock);
   void load();
+  // Now, and again when the database opens.
+  template <class Change>
+  void learn(Change change) {
+    change();
+    if (closed() && told_.size() < kMostTold) told_.emplace_back(std::move(change));
+  }
+  void take_run(const PortraitIdentity& identity, const PortraitRun& run);
+  void drop(const std::string& key);
   // To be changed.
   Portrait& portrait_of(const PortraitIdentity& identity);
   void forget_old();
@@ -89,6 +101,7 @@ class PortraitKeeper {
   Published<core::PortraitBook> known_;
   std::set<std::string> changed_;
   std::set<std::string> forgotten_;
+  std::vector<std::function<void()>> told_;  // since it has been closed
   bool urgent_ = false;
   bool published_ = true;
 };

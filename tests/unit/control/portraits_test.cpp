@@ -150,6 +150,29 @@ TEST_F(PortraitsTest, BeginsWithoutItsFileWhereTheDiskRefuses) {
   EXPECT_TRUE(portraits->settle());
 }
 
+// What the file has is what is told on top of, not what it replaces.
+TEST_F(PortraitsTest, WhatIsToldBeforeItsFileOpensIsAddedToWhatTheFileHas) {
+  {
+    auto portraits = open();
+    for (int i = 1; i <= 3; ++i)
+      portraits->add_run(family("a"), a_run(i));
+    portraits->add_run(family("gone"), a_run(1));
+    ASSERT_TRUE(portraits->settle());
+  }
+  fs::remove(options.path + ".lock");
+  fs::create_directory(options.path + ".lock");
+  auto portraits = open();
+  portraits->add_run(family("a"), a_run(4));
+  EXPECT_FALSE(portraits->forget({core::portrait_key(family("gone"))}));
+  EXPECT_EQ(known(*portraits, "a")->runs(), 1);
+  fs::remove(options.path + ".lock");
+  ASSERT_TRUE(portraits->settle());
+  EXPECT_EQ(known(*portraits, "a")->runs(), 4);
+  portraits.reset();
+  EXPECT_EQ(known(*open(), "a")->runs(), 4);
+  EXPECT_EQ(known(*open(), "gone"), nullptr);
+}
+
 TEST_F(PortraitsTest, OldOnesAreForgottenAndTooManyToo) {
   options.most = 3;
   auto portraits = open();
