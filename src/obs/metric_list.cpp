@@ -12,7 +12,7 @@ constexpr auto kListed = std::to_array<ListedMetric>({
      "0 on every replica: nobody plans"},
     {"slackline_plan_duration_seconds", MetricKind::kHistogram, "", "One plan of the whole queue.",
      ""},
-    {"slackline_plan_starts_total", MetricKind::kCounter, "", "Tasks that plans have started.", ""},
+    {"slackline_plan_starts_total", MetricKind::kCounter, "", "Tasks that plans have started: their writes were taken.", ""},
     {"slackline_queue_at_risk", MetricKind::kGauge, "",
      "Tasks that end in time in most futures, but not in nine of ten.", ""},
     {"slackline_queue_could_start", MetricKind::kGauge, "",

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t kWriters = 8;  // connections to the API server
 constexpr std::size_t kMostOrders = 4096;
+constexpr std::size_t kMostBegun = 10'000;  // plans that are remembered
 constexpr double kLeastRest_s = 0.2;
 constexpr double kMostRest_s = 30;
 constexpr double kOneRelease_s = 10;  // a task that was suspended again waits longer than that
@@ -48,6 +49,7 @@ Actuator::Actuator(cluster::ClusterWriter& writer, obs::MetricsRegistry& metrics
                    std::function<void()> answered, const Clock& clock)
     : writer_(writer),
       metrics_(metrics),
+      starts_(metrics.counter("slackline_plan_starts_total")),
       answered_(std::move(answered)),
       clock_(clock),
       events_(writer, metrics, clock),
@@ -206,6 +208,7 @@ void Actuator::settle(const Order& order, Result<std::string> version) {
     if (evict != nullptr)  // until the watch shows it
       writes_.doubtful(order.number, clock_.steady_s() + kDoubt_s);
     writes_.written(order.number, *std::move(version));
+    if (const PlanNote* plan = order.write.plan()) count_start(*plan);
     resting_.erase(order.write.target.uid);
     return;
   }
@@ -225,6 +228,12 @@ void Actuator::settle(const Order& order, Result<std::string> version) {
 void Actuator::count(const OwnWrite& write, std::string_view result) {
   metrics_.counter("slackline_own_writes_total", {{"kind", write.word()}, {"result", result}})
       .add();
+}
+
+// Pods that are planned without a Job share a plan.
+void Actuator::count_start(const PlanNote& plan) {
+  if (begun_.size() >= kMostBegun) begun_.clear();
+  if (begun_.insert(plan.id).second) starts_.add();
 }
 
 void Actuator::tell_of(const OwnWrite& write) {

@@ -16,6 +16,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <thread>
 #include <unordered_map>
 #include <unordered_set>
@@ -101,12 +102,14 @@ class Actuator {
   bool send(Order order) SLACKLINE_REQUIRES(mutex_);  // false: there is no room
   void let_go(const Uid& stopped, bool written) SLACKLINE_REQUIRES(mutex_);
   void count(const OwnWrite& write, std::string_view result);
+  void count_start(const PlanNote& plan) SLACKLINE_REQUIRES(mutex_);
   void tell_of(const OwnWrite& write);
   void count_stop(const OwnWrite& write);
   bool told_lately(const Uid& released);
 
   cluster::ClusterWriter& writer_;
   obs::MetricsRegistry& metrics_;
+  obs::Counter starts_;
   const std::function<void()> answered_;
   StopLedger* ledger_ = nullptr;  // null: nothing is booked
   std::function<void(const OwnWrite&)> written_ = [](const OwnWrite&) {};
@@ -120,6 +123,7 @@ class Actuator {
   std::vector<Held> held_ SLACKLINE_GUARDED_BY(mutex_);
   std::unordered_map<Uid, Rest> resting_ SLACKLINE_GUARDED_BY(mutex_);
   std::unordered_map<Uid, double> released_ SLACKLINE_GUARDED_BY(mutex_);  // when, steady
+  std::unordered_set<std::string> begun_ SLACKLINE_GUARDED_BY(mutex_);     // plans, by id
 };
 
 }  // namespace slackline::control

@@ -151,7 +151,9 @@ std::optional<Actuator::Overlay> Planner::hand_over(const SnapshotPtr& seen, dou
 
 void Planner::end_term() {
   actuator_.forget();  // what was not sent yet is for the next leader to decide
-  meters_.show_unreviewed(0);
+  if (options_.calibrator != nullptr) options_.calibrator->forget();
+  mover_.forget();
+  meters_.show_nothing();
 }
 
 void Planner::begin_term() {
@@ -239,7 +241,6 @@ void Planner::plan(const Actuator::Overlay& seen, double changed_s) {
     meters_.show_budgets(queue, queue.state().budgets_left_gpu_s(*budget, asked.now_wall_s));
   auto begun = core::begin_starts(snapshot, seen.unanswered, queue, plan, options_.catalog, stamp_,
                                   asked.now_steady_s, asked.now_wall_s);
-  meters_.started(begun);
   if (!make_way) make_way = change_runs(seen, asked, queue, plan, post);
   for (OwnWrite& write : *make_way)
     begun.push_back(std::move(write));

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <set>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,16 +21,19 @@ PlannerMeters::PlannerMeters(obs::MetricsRegistry& metrics)
       plan_duration_(metrics.histogram("slackline_plan_duration_seconds", obs::latency_bounds_s())),
       first_write_(
           metrics.histogram("slackline_event_to_first_write_seconds", first_write_bounds_s())),
-      starts_(metrics.counter("slackline_plan_starts_total")),
       leads_(metrics.gauge("slackline_leader")),
       running_(metrics.gauge("slackline_queue_running")),
       unreviewed_(metrics.gauge("slackline_unreviewed_jobs")) {}
 
-void PlannerMeters::started(const std::vector<OwnWrite>& begun) {
-  std::set<std::string_view> plans;  // the pods of a task without a Job share one
-  for (const OwnWrite& write : begun)
-    if (const PlanNote* plan = write.plan()) plans.insert(plan->id);
-  starts_.add(static_cast<double>(plans.size()));
+void PlannerMeters::show_nothing() {
+  for (auto& [queue_and_class, gauge] : lengths_)
+    gauge.set(0);
+  for (auto& [queue, gauge] : budgets_)
+    gauge.set(0);
+  for (auto& [share, gauge] : shares_)
+    gauge.set(0);
+  running_.set(0);
+  unreviewed_.set(0);
 }
 
 void PlannerMeters::show_queue(const core::Queue& queue) {

@@ -12,7 +12,6 @@
 #include "obs/metrics.h"
 #include "slackline/core/cluster/queue.h"
 #include "slackline/core/planning/plan.h"
-#include "slackline/model/own_write.h"
 #include "slackline/model/share_ledger.h"
 
 namespace slackline::control {
@@ -27,15 +26,14 @@ class PlannerMeters {
   void show_budgets(const core::Queue& queue, const std::vector<double>& left_gpu_s);
   void show_shares(const ShareLedger& ledger);
   void show_unreviewed(std::size_t jobs) { unreviewed_.set(static_cast<double>(jobs)); }
+  void show_nothing();  // another replica leads, and shows it
   void planned(double took_s) { plan_duration_.observe(took_s); }
-  void started(const std::vector<OwnWrite>& begun);  // what begin_starts() wants
   void first_write(double after_s) { first_write_.observe(after_s); }
 
  private:
   obs::MetricsRegistry& metrics_;
   obs::Histogram plan_duration_;
   obs::Histogram first_write_;
-  obs::Counter starts_;
   obs::Gauge leads_;
   obs::Gauge running_;
   obs::Gauge unreviewed_;

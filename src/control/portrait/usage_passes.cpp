@@ -76,15 +76,15 @@ void UsagePasses::add(const EndedRun& run) {
     ended_.erase(std::min_element(ended_.begin(), ended_.end(), [](const auto& x, const auto& y) {
       return x.second.due_s < y.second.due_s;
     }));
-    meters_.count_lost_run();
+    if (leads()) meters_.count_lost_run();
   }
-  meters_.show_waiting(ended_.size());
+  meters_.show_waiting(leads() ? ended_.size() : 0);
 }
 
 void UsagePasses::turn() {
   const double now_s = clock_.wall_s();
   if (read_to_s_ == 0) read_to_s_ = last_step_s(now_s) - first_look_s();
-  if (world_.leads && !world_.leads()) return rest();
+  if (!leads()) return rest();
   if (!world_.source.health().synced) return;
   resting_ = false;
   if (read_live(now_s)) read_runs(now_s);
@@ -101,6 +101,10 @@ double UsagePasses::first_look_s() const {
       });
   const double far_s = std::floor(std::min(world_.look_back_s, kMostBehind_s) / step_s_) * step_s_;
   return measured ? step_s_ : std::max(step_s_, far_s);
+}
+
+bool UsagePasses::leads() const {
+  return !world_.leads || world_.leads();
 }
 
 // What another replica knows better is told no longer.

@@ -86,6 +86,7 @@ class UsagePasses {
   enum class Done : std::uint8_t { kOver, kAgain, kFailed };
 
   double first_look_s() const;
+  bool leads() const;
   void rest();
   bool read_live(double now_s);
   double last_step_s(double now_s) const;

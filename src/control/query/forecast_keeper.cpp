@@ -58,7 +58,7 @@ bool ForecastKeeper::due() const {
   if (!snapshot->synced) return false;
   const auto written = books_.get();
   if (snapshot->version != written->snapshot_version) return true;
-  if (known_.get()->version != known_version_) return true;
+  if (known_.get()->version != known_version_ || options_.settings->get() != settings_) return true;
   if (!somebody_waits_) return false;
   const double now_s = clock_.wall_s();
   const double age_s = now_s - written->book->made_s();
@@ -67,6 +67,7 @@ bool ForecastKeeper::due() const {
 
 void ForecastKeeper::renew(const StopAsked& stop) {
   known_version_ = known_.get()->version;
+  settings_ = options_.settings->get();
   const QueueSight sight = reader_.read(stop);
   const std::vector<Uid> names = names_of(sight.queue);
   arrivals_.note(sight.queue, names, sight.now_s);
@@ -85,10 +86,9 @@ void ForecastKeeper::renew(const StopAsked& stop) {
   });
   meters_.show(rows, book->made_s());
   overload_.look(queue_loads(rows, load_of(sight)), sight.now_s, planner->leads ? &post_ : nullptr);
-  const auto settings = options_.settings->get();
   if (planner->leads)
-    queue_events_.post(rows, sight.now_s, {.notes = settings->note_forecasts}, post_);
-  else if (!planner->active && settings->shadow_events)
+    queue_events_.post(rows, sight.now_s, {.notes = settings_->note_forecasts}, post_);
+  else if (!planner->active && settings_->shadow_events)
     queue_events_.post(rows, sight.now_s, {.shadow = true}, post_);
   else
     queue_events_.forget();

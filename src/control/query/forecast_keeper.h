@@ -75,6 +75,7 @@ class ForecastKeeper {
   ForecastScores scores_;
   const HoldMeters holds_;
   std::uint64_t known_version_ = 0;
+  SettingsPtr settings_;  // of the book
   bool somebody_waits_ = false;
 
   Worker worker_;  // last: its thread ends first

@@ -434,10 +434,16 @@ TEST(LoadBalanceTest, ItIsOneLessTheStandardDeviation) {
 }
 
 TEST_F(UsagePassesTest, OfMoreRunsThanAreKeptTheOldestIsGivenUp) {
-  leads_ = false;
-  for (std::size_t i = 0; i <= kMostEndedRuns; ++i)
+  const auto add = [&](std::size_t i) {
     passes_.add(ended("run" + std::to_string(i), kFirstTurn_s - 100, kFirstTurn_s - 50));
+  };
+  for (std::size_t i = 0; i <= kMostEndedRuns; ++i)
+    add(i);
   EXPECT_THAT(metrics(), HasSubstr("slackline_usage_runs_waiting 10000"));
+  EXPECT_THAT(metrics(), HasSubstr("slackline_usage_lost_total{what=\"run\"} 1"));
+  leads_ = false;
+  add(kMostEndedRuns + 1);
+  EXPECT_THAT(metrics(), HasSubstr("slackline_usage_runs_waiting 0")) << "another replica reads it";
   EXPECT_THAT(metrics(), HasSubstr("slackline_usage_lost_total{what=\"run\"} 1"));
 }
 
