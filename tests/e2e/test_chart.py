@@ -237,7 +237,7 @@ class ChartTest(unittest.TestCase):
             self.assertEqual(json.loads(inside), json.loads(board.read_text()))
 
     def test_the_aggregated_api_is_there_if_it_is_asked_for(self):
-        self.assertNotIn("visibility", rendered(), "off by default")
+        self.assertNotIn("visibility", rendered("", SYSTEM, "--no-hooks"), "off by default")
         text = rendered(VISIBLE + "webhook: {port: 9443}", "gpus")
         self.assertNotIn("slackline-system", text)
         service = chapter(text, "APIService", "v1.visibility.slackline.dev")
@@ -256,7 +256,7 @@ class ChartTest(unittest.TestCase):
             (GIVEN, "caBundle: Q0E="),
             (CERT_MANAGER, "inject-ca-from: slackline-system/slackline-webhook"),
         ):
-            text = rendered(VISIBLE + values)
+            text = rendered(VISIBLE + values, SYSTEM, "--no-hooks")
             self.assertIn(said, chapter(text, "APIService", "v1.visibility.slackline.dev"))
             self.assertNotIn("apiservices", text, "there is nothing to patch")
         status, said = helm("template", "slackline", CHART, "--set", TAG, values=VISIBLE + "webhook: {port: 10251}")

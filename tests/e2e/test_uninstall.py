@@ -1,14 +1,34 @@
-"""`helm uninstall` of the form pod, with what its hook runs: nothing of Slackline is left, and every Job runs as stock."""
+"""`helm uninstall` of the form pod, with what its hook runs: nothing of Slackline is left, and every Job runs as stock. Its
+rights are enough in any namespace, and are for nothing of others."""
 
+import pathlib
+import re
+import subprocess
+import tempfile
 import threading
 import unittest
 
+from test_chart import GIVEN, RENDERINGS, chapter
 from test_gangs import create, define, reference_to
 
 from support.controlplane import ControlPlane, stock_scheduler_config
-from support.daemon import slackline
+from support.daemon import slackline, slackline_binary
+from support.helm import rendered
 from support.installation import SYSTEM, install_in_pods
 from support.objects import TEAM, gpu_job, gpu_pod, name_of, node_of
+
+# While nobody answers for it, no namespace can be deleted.
+API_SERVICE = """
+apiVersion: apiregistration.k8s.io/v1
+kind: APIService
+metadata: {name: v1.visibility.slackline.dev}
+spec:
+  group: visibility.slackline.dev
+  version: v1
+  groupPriorityMinimum: 100
+  versionPriority: 15
+  service: {name: slackline-webhook, namespace: slackline-system, port: 10251}
+"""
 
 
 class UninstallTest(unittest.TestCase):
@@ -119,14 +139,31 @@ class UninstallTest(unittest.TestCase):
         self.nothing_is_left()
         self.rights_were_enough()
         self.every_job_is_stocks()
+        cluster.kubectl("create", "-f", "-", input=API_SERVICE)  # of another installation, say
         self.assertIn("released 0 Jobs and 0 pods", self.by_hand(), "it can be done again")
         self.nothing_is_left()
+        self.a_pod_on_a_dead_node_is_not_waited_for()
+
+    def a_pod_on_a_dead_node_is_not_waited_for(self):
+        cluster = self.cluster
+        pod = gpu_pod("slackline-9", 0, namespace=SYSTEM, scheduler="nobody")
+        pod["metadata"].update(
+            finalizers=["example.com/no-kubelet"],
+            labels={"app.kubernetes.io/name": "slackline", "app.kubernetes.io/component": "daemon"},
+        )
+        cluster.apply([pod])
+        cluster.kubectl("-n", SYSTEM, "delete", "pod", "slackline-9", "--wait=false")
+        said = self.by_hand()
+        self.assertIn("1 pod is still ending, on nodes that do not answer; they plan nothing any more\n", said)
+        holder = cluster.kubectl("-n", SYSTEM, "get", "lease", "slackline", "-o", "jsonpath={.spec.holderIdentity}")
+        self.assertEqual(holder, "slackline-release", "nor when the node comes back")
+        self.assertIn(f"kubectl -n {SYSTEM} delete lease slackline\n", said)
 
     def nothing_is_left(self):
         kinds = (
             "all,secrets,configmaps,networkpolicies,resourcequotas,poddisruptionbudgets,roles,rolebindings,clusterroles,"
             "clusterrolebindings,priorityclasses,serviceaccounts,mutatingwebhookconfigurations,leases,"
-            "validatingwebhookconfigurations,validatingadmissionpolicies,validatingadmissionpolicybindings"
+            "validatingwebhookconfigurations,validatingadmissionpolicies,validatingadmissionpolicybindings,apiservices"
         )
         found = self.cluster.kubectl(
             "get", kinds, "-A", "-o", "custom-columns=K:.kind,NAME:.metadata.name", "--no-headers"
@@ -163,6 +200,50 @@ class UninstallTest(unittest.TestCase):
         others = [name_of(job) for job in jobs if name_of(job) != "handed"]
         cluster.kubectl("-n", TEAM, "delete", "job", *others)
         cluster.wait_bound("handed", namespace=TEAM)
+
+
+class RightsTest(unittest.TestCase):
+    """What the hook may do, and whose Secrets it leaves alone."""
+
+    def test_an_uninstallation_deletes_no_secret_of_others(self):
+        for name, values in RENDERINGS.items():
+            with self.subTest(name):
+                text = rendered(values)
+                others = "given" in name or "cert-manager" in name
+                hook, role = chapter(text, "Job", "slackline-remove"), chapter(text, "Role", "slackline-remove")
+                self.assertEqual("--config=/etc/slackline/slackline.yaml" in hook, others or name == "full")
+                (secrets,) = re.findall(r"resources: \[secrets\].*\n    resourceNames: \[(.*)\]\n", role)
+                ours = ["slackline-plan-key"]
+                if not others:
+                    ours += ["slackline-webhook-tls", "slackline-api-tls"]
+                if not others or "beside" not in name:
+                    ours += ["slackline-extender-tls"]  # of a version that had an extender beside
+                self.assertEqual(secrets.split(", "), ours)
+                self.assertIn(
+                    "resources: [apiservices]", chapter(text, "ClusterRole", "slackline-remove"), "it may be left"
+                )
+
+    def test_an_uninstallation_has_its_rights_in_any_namespace(self):
+        """What the hook runs, on its configuration and with its account."""
+        cluster = ControlPlane()
+        self.addCleanup(cluster.close)
+        cluster.add_namespace("gpus")
+        cluster.kubectl("-n", "gpus", "create", "secret", "generic", "slackline-api-tls", "--from-literal=tls.crt=mine")
+        for name, values in {"given": GIVEN.replace("own-api", "slackline-api-tls"), "default": ""}.items():
+            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
+                cluster.apply(rendered(values, "gpus"))
+                path = pathlib.Path(folder, "slackline.yaml")
+                path.write_text(cluster.get("configmap", "gpus", "slackline")["data"]["slackline.yaml"])
+                account = cluster.service_account_kubeconfig("gpus", "slackline-release")
+                done = subprocess.run(
+                    [slackline_binary(), "release", "--final", "--with-scheduler=gpu-scheduler", "--config", path,
+                     "--kubeconfig", account],
+                    capture_output=True, text=True, check=False,
+                )  # fmt: skip
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                found = cluster.kubectl("-n", "gpus", "get", "secrets", "-o", "name").split()
+                self.assertEqual("secret/slackline-api-tls" in found, name == "given", "it is the user's")
+                self.assertNotIn("secret/slackline-plan-key", found)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "cluster/api/kubeconfig.h"
+#include "cluster/api/removal.h"
 #include "cluster/lease/lease_watch.h"
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
@@ -265,6 +266,27 @@ TEST_F(LeaseTest, ADeadLeadersLeaseIsLostOnceItWasSeenUnchangedForItsDuration) {
     EXPECT_GE(system_clock().steady_s() - began_s, 1.0);
     EXPECT_LT(system_clock().steady_s() - began_s, patient(2.5));
   }
+}
+
+// An uninstallation that was given up: it holds the Lease for an hour, and nobody plans.
+TEST_F(LeaseTest, ALeaseThatAnUninstallationHoldsIsLostAsSoonAsAnother) {
+  {
+    MutexLock lock(mutex_);
+    version_ = 7;
+    lease_ = format(R"({{"metadata":{{"resourceVersion":"7"}},"spec":{{"holderIdentity":"{}",)"
+                    R"("leaseDurationSeconds":3600}}}})",
+                    Removal::kHolder);
+  }
+  LeaseWatch watch(api(), {"slackline-system", "slackline"}, 0.2);
+  EXPECT_EQ(watch.look()->duration_s, 0.2);
+  std::this_thread::sleep_for(std::chrono::milliseconds(250));
+  EXPECT_TRUE(watch.look()->lost());
+  {
+    MutexLock lock(mutex_);
+    lease_ = R"({"metadata":{"resourceVersion":"8"},"spec":{"holderIdentity":"slackline-0",)"
+             R"("leaseDurationSeconds":3600}})";
+  }
+  EXPECT_EQ(watch.look()->duration_s, 3600);
 }
 
 // While nobody can renew because the API server is away, nobody is dead.

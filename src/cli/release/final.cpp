@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <set>
 #include <thread>
@@ -10,6 +11,7 @@
 
 #include "cli/exit_codes.h"
 #include "cli/object_name.h"
+#include "cluster/api/front_proxy.h"
 #include "cluster/api/removal.h"
 #include "control/plan/return_all.h"
 #include "slackline/base/text.h"
@@ -19,6 +21,9 @@ namespace slackline::cli {
 namespace {
 
 constexpr auto kLookEvery = std::chrono::milliseconds(500);
+// After that a daemon has ended, or its node does not answer: the pods have 30 s for it. An old
+// leader gives up long before, 10 s after its last renewal.
+constexpr double kPodsEnd_s = 40;
 constexpr std::size_t kMostJobsTold = 20;
 // Where kube-schedulers keep their Leases, under their own name.
 constexpr const char* kSchedulerLeases = "kube-system";
@@ -69,7 +74,8 @@ double after_the_newest(const ClusterSnapshot& snapshot) {
   return newest_s + 1;
 }
 
-// Names of what the daemon fills or makes itself, unless it was given another one.
+// Names of what the daemon fills or makes itself, unless it was given another one. It makes them in
+// its own namespace.
 struct Made {
   std::vector<ObjectKey> secrets;
   ObjectKey stop_book;
@@ -79,7 +85,8 @@ Made made_by(const config::Configuration& configuration) {
   Made made{.secrets = {key_of(configuration.trust.key_secret)},
             .stop_book = stop_book_key(configuration.planner.lease)};
   const auto own = [&](const config::ListenerSettings& listener, const std::string& secret) {
-    if (!listener.tls || listener.tls->cert_file.empty()) made.secrets.push_back(key_of(secret));
+    if (listener.tls && !listener.tls->cert_file.empty()) return;
+    if (key_of(secret).ns == made.stop_book.ns) made.secrets.push_back(key_of(secret));
   };
   own(configuration.listeners.webhook, configuration.webhook.certificate.secret);
   own(configuration.listeners.remote_api, configuration.remote_api.certificate.secret);
@@ -102,22 +109,15 @@ class LastRelease {
     SLACKLINE_TRY(removal_.remove_webhooks(configuration_.webhook.configuration));
     say(format("deleted the webhook configurations {}: new Jobs go to the stock scheduler",
                configuration_.webhook.configuration));
+    SLACKLINE_TRY(removal_.remove_api_service());
+    say(format("there is no APIService {} any more: nobody asks Slackline for it",
+               cluster::kVisibilityService));
     SLACKLINE_TRY(removal_.take_lease(lease_, clock_));
     SLACKLINE_TRY(removal_.scale_to_zero(lease_));
     say(format(
         "no replica plans: the Lease {} is held, and the StatefulSet of that name ends its pods",
         lease_.str()));
-    const double until_s = clock_.steady_s() + options_.timeout_s;
-    while (true) {
-      SLACKLINE_ASSIGN(const std::size_t left, removal_.daemons_left(lease_.ns));
-      if (left == 0) return {};
-      if (clock_.steady_s() > until_s)
-        return fail(ErrorCode::kTimeout,
-                    format("after {:.0f} s {} pods of StatefulSet {} have not ended; see why "
-                           "(kubectl -n {} get pods), and run this again",
-                           options_.timeout_s, left, lease_.str(), lease_.ns));
-      std::this_thread::sleep_for(kLookEvery);
-    }
+    return await_their_end();
   }
 
   Status return_tasks() {
@@ -136,14 +136,44 @@ class LastRelease {
     for (const ObjectKey& secret : made.secrets)
       SLACKLINE_TRY(removal_.remove_secret(secret));
     SLACKLINE_TRY(removal_.remove_config_map(made.stop_book));
-    SLACKLINE_TRY(removal_.remove_lease(lease_));
+    if (ending_ == 0) SLACKLINE_TRY(removal_.remove_lease(lease_));
     if (!options_.scheduler.empty())
       SLACKLINE_TRY(removal_.remove_lease({kSchedulerLeases, options_.scheduler}));
-    say("deleted what Slackline has made: its Secrets, its record of stops, its Lease");
+    say(format("deleted what Slackline has made: its Secrets, its record of stops{}",
+               ending_ == 0 ? ", its Lease" : ""));
+    if (ending_ > 0)
+      say(
+          format("the Lease {} stays, so that they plan nothing if their nodes come back; delete "
+                 "it once they are gone: kubectl -n {} delete lease {}",
+                 lease_.str(), lease_.ns, lease_.name));
     return {};
   }
 
  private:
+  // A pod on a node that does not answer is listed until somebody deletes the node.
+  Status await_their_end() {
+    const double began_s = clock_.steady_s();
+    while (true) {
+      SLACKLINE_ASSIGN(const cluster::DaemonsLeft left, removal_.daemons_left(lease_.ns));
+      const double waited_s = clock_.steady_s() - began_s;
+      if (left.running == 0 && (left.ending == 0 || waited_s >= kPodsEnd_s)) {
+        ending_ = left.ending;
+        break;
+      }
+      if (waited_s > options_.timeout_s)
+        return fail(
+            ErrorCode::kTimeout,
+            format("after {:.0f} s {} pods of StatefulSet {} have not ended; see why "
+                   "(kubectl -n {} get pods), and run this again",
+                   options_.timeout_s, left.running + left.ending, lease_.str(), lease_.ns));
+      std::this_thread::sleep_for(kLookEvery);
+    }
+    if (ending_ > 0)
+      say(format("{} still ending, on nodes that do not answer; they plan nothing any more",
+                 counted(static_cast<std::int64_t>(ending_), "pod is", "pods are")));
+    return {};
+  }
+
   control::ReturnRound decide(const ClusterSnapshot& snapshot) {
     if (options_.scheduler.empty()) return control::return_as_stock(snapshot);
     if (since_s_ == 0) since_s_ = after_the_newest(snapshot);
@@ -161,6 +191,7 @@ class LastRelease {
   const ObjectKey lease_;  // and the StatefulSet of this name
   const Clock& clock_ = system_clock();
   cluster::Removal removal_;
+  std::size_t ending_ = 0;  // pods that were not waited for
   double since_s_ = 0;
   std::set<Uid> removed_;
   std::vector<core::StaysBehind> stay_;

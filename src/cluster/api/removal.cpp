@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "cluster/api/front_proxy.h"
 #include "cluster/api/object_path.h"
 #include "cluster/lease/lease_client.h"
 #include "wire/format/json_view.h"
@@ -34,6 +35,11 @@ Status Removal::remove_webhooks(const std::string& configuration) {
   return {};
 }
 
+Status Removal::remove_api_service() {
+  return remove(
+      cluster_object_path("/apis/apiregistration.k8s.io/v1", "apiservices", kVisibilityService));
+}
+
 Status Removal::take_lease(const ObjectKey& lease, const Clock& clock) {
   LeaseClient client(api_, lease, clock);
   for (int attempt = 1;; ++attempt) {
@@ -59,14 +65,17 @@ Status Removal::scale_to_zero(const ObjectKey& stateful_set) {
   return sent || gone(sent.error()) ? Status() : sent;
 }
 
-Result<std::size_t> Removal::daemons_left(const std::string& ns) {
+Result<DaemonsLeft> Removal::daemons_left(const std::string& ns) {
   SLACKLINE_ASSIGN(const std::string path, collection_path(kCoreGroup, "pods", ns));
   SLACKLINE_ASSIGN(const std::string answer,
                    client_.get(path + "?labelSelector=app.kubernetes.io%2Fname%3Dslackline%2C"
                                       "app.kubernetes.io%2Fcomponent%3Ddaemon"));
   wire::JsonDocument document;
   SLACKLINE_ASSIGN(const wire::JsonView root, document.parse(answer));
-  return root["items"].items().count();
+  DaemonsLeft left;
+  for (const wire::JsonView pod : root["items"].items())
+    ++(pod["metadata"]["deletionTimestamp"].text().empty() ? left.running : left.ending);
+  return left;
 }
 
 Status Removal::remove_pod(const Pod& pod) {

@@ -16,6 +16,12 @@
 
 namespace slackline::cluster {
 
+// Pods of Slackline's daemons.
+struct DaemonsLeft {
+  std::size_t running = 0;  // nobody has told them to end yet
+  std::size_t ending = 0;   // deleted; on a node that does not answer they stay so
+};
+
 class Removal {
  public:
   // The holder of the planner's Lease from then on, and for how long no replica takes it.
@@ -26,11 +32,12 @@ class Removal {
 
   // Both configurations of this name: no new Job waits for Slackline.
   Status remove_webhooks(const std::string& configuration);
+  // That of the aggregated API: while nobody answers for it, no namespace can be deleted.
+  Status remove_api_service();
   // Whoever holds it stops planning with its next look, and nobody else begins.
   Status take_lease(const ObjectKey& lease, const Clock& clock);
   Status scale_to_zero(const ObjectKey& stateful_set);
-  // Pods of Slackline's daemons in this namespace.
-  Result<std::size_t> daemons_left(const std::string& ns);
+  Result<DaemonsLeft> daemons_left(const std::string& ns);
   // Its controller makes another one. This pod, and no later one of its name.
   Status remove_pod(const Pod& pod);
   Status remove_lease(const ObjectKey& lease);

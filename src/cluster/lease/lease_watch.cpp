@@ -3,6 +3,8 @@
 #include <optional>
 #include <utility>
 
+#include "cluster/api/removal.h"
+
 namespace slackline::cluster {
 
 LeaseWatch::LeaseWatch(ApiClient& client, const ObjectKey& key, double at_least_s,
@@ -26,7 +28,8 @@ Result<LeaseSight> LeaseWatch::look() {
   sight.duration_s = at_least_s_;
   if (none) return sight;
   sight.holder = lease->holder;
-  sight.duration_s = lease_duration_s(*lease, at_least_s_);
+  // An uninstallation that was given up holds it for an hour, and plans nothing.
+  if (lease->holder != Removal::kHolder) sight.duration_s = lease_duration_s(*lease, at_least_s_);
   return sight;
 }
 

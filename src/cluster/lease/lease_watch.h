@@ -1,5 +1,8 @@
 // LeaseWatch: whether a replica leads, for those who do not take part in the election.
 //
+// A Lease that `slackline release --final` holds keeps nobody's planner alive: its own duration
+// does not count.
+//
 // A check that failed, or that comes more than kMaxGap_s after the last one, starts the count
 // again: an API server that cannot be reached keeps a living leader from renewing, too.
 //

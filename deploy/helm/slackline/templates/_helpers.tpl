@@ -52,9 +52,10 @@ seccompProfile: {type: RuntimeDefault}
 {{ ternary .Release.Namespace "kube-system" (eq .Values.kubeScheduler.form "pod") }}
 {{- end }}
 
-{{/* `slackline release` reads the configuration where it may differ from the defaults. */}}
+{{/* `slackline release` reads the configuration where it may differ from the defaults, and where it says whose certificates the
+Secrets hold. */}}
 {{- define "slackline.releaseReads" -}}
-{{- if or .Values.config (ne .Release.Namespace "slackline-system") }}yes{{ end }}
+{{- if or .Values.config (ne .Release.Namespace "slackline-system") (ne .Values.certificates.source "self") }}yes{{ end }}
 {{- end }}
 
 {{/* What `helm uninstall` does first, in this order. */}}
