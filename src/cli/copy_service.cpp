@@ -66,7 +66,7 @@ std::unique_ptr<CopyService> CopyService::make(const config::CopySettings& from,
 void CopyService::start() {
   worker_.start([this] {
     for (int attempt = 1; attempt <= kAttempts; ++attempt) {
-      try_once(attempt == 1);
+      try_once(attempt);
       if (missing_.empty()) return;
       if (!worker_.wait(kAgain_s)) return;
     }
@@ -78,7 +78,7 @@ void CopyService::stop() {
   worker_.join();
 }
 
-void CopyService::try_once(bool tell) {
+void CopyService::try_once(int attempt) {
   auto client = connect();
   std::erase_if(missing_, [&](const Part& part) {
     const Result<std::size_t> copied = client ? (this->*part.copy)(*client) : fail(client.error());
@@ -86,11 +86,16 @@ void CopyService::try_once(bool tell) {
       obs::log_info("copied", {{"what", part.what},
                                {"from", from_.url},
                                {"count", static_cast<std::int64_t>(*copied)}});
-    else if (tell)
+    else if (attempt == 1)
       obs::log_info("not_copied_yet", {{"what", part.what},
                                        {"from", from_.url},
                                        {"reason", copied.error().message},
                                        {"tried_for_s", kAttempts * kAgain_s}});
+    // That the other one has nothing, either, is no fault.
+    else if (attempt == kAttempts && copied.error().code != ErrorCode::kNotFound)
+      obs::log_warning(
+          "not_copied",
+          {{"what", part.what}, {"from", from_.url}, {"reason", copied.error().message}});
     return copied.has_value();
   });
 }

@@ -51,7 +51,7 @@ class CopyService {
 
   CopyService(const config::CopySettings& from, const Stores& stores);
 
-  void try_once(bool tell);
+  void try_once(int attempt);
   Result<client::Client> connect() const;
   Result<std::size_t> copy_portraits(client::Client& client);
   Result<std::size_t> copy_history(client::Client& client);

@@ -140,6 +140,8 @@ listeners:
       clientNames: ["system:kube-scheduler"]
       {{- end }}
   {{- end }}
+store: # Slackline writes no authority into slackline-api-ca here
+  copyFrom: {caFile: /etc/slackline-tls/api/ca.crt}
 {{- end }}
 
 {{/* The defaults name slackline-system. */}}
