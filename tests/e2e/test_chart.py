@@ -144,6 +144,35 @@ class ChartTest(unittest.TestCase):
                 self.assertEqual("requires kubeVersion: >=1.34.0-0" in said, refused)
                 self.assertEqual(status != 0, refused)
 
+    def test_a_vendors_version_names_the_image_of_its_release(self):
+        own = "registry.example/eks-distro/kube-scheduler"
+        for tag, image in {
+            "v1.36.3": "registry.k8s.io/kube-scheduler:v1.36.3",
+            "v1.36.3-eks-3025e55": "registry.k8s.io/kube-scheduler:v1.36.3",
+            "v1.36.3-gke.1046000": "registry.k8s.io/kube-scheduler:v1.36.3",
+            "v1.36.3+k3s1": "registry.k8s.io/kube-scheduler:v1.36.3",
+            "v1.37.0-rc.1": "registry.k8s.io/kube-scheduler:v1.37.0-rc.1",
+        }.items():
+            for form, kind, name in (
+                ("pod", "StatefulSet", "slackline"),
+                ("beside", "Deployment", "gpu-scheduler"),
+            ):
+                with self.subTest(tag, form=form):
+                    text = rendered(f"kubeScheduler: {{form: {form}}}", SYSTEM, "--set", f"kubeScheduler.tag={tag}")
+                    self.assertIn(f"image: {image}\n", chapter(text, kind, name))
+        for tag, named in {"v1.36.3-eks-1-36-4": "v1.36.3-eks-1-36-4", "v1.36.3+k3s1": "v1.36.3"}.items():
+            text = rendered(f"kubeScheduler: {{repository: {own}}}", SYSTEM, "--set", f"kubeScheduler.tag={tag}")
+            self.assertIn(f"image: {own}:{named}\n", text, "an image of that name may be there")
+
+    def test_replicas_know_each_other_by_the_authority_that_signs(self):
+        for name, values in RENDERINGS.items():
+            with self.subTest(name):
+                others = "given" in name or "cert-manager" in name
+                file = "/etc/slackline-tls/api/ca.crt" if others else "/etc/slackline-api/ca.crt"
+                text = rendered(values)
+                self.assertIn(f"caFile: {file}\n", chapter(text, "ConfigMap", "slackline"))
+                self.assertIn(f"mountPath: {file.removesuffix('/ca.crt')},", chapter(text, "StatefulSet", "slackline"))
+
     def test_it_gives_the_same_manifests_every_time(self):
         for name, values in RENDERINGS.items():
             with self.subTest(name):

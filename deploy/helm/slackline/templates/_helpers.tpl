@@ -3,9 +3,13 @@
 {{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ with .Values.image.digest }}@{{ . }}{{ end }}
 {{- end }}
 
+{{/* Versions of EKS, GKE and k3s end in what registry.k8s.io has no image of, and no tag may have a plus. Elsewhere, as in EKS
+Distro, images may be called so. */}}
 {{- define "slackline.schedulerImage" -}}
 {{- with .Values.kubeScheduler -}}
-{{ .repository }}:{{ required "kubeScheduler.tag is missing: name the cluster's own version (kubectl version), for instance --set kubeScheduler.tag=v1.36.3" .tag }}{{ with .digest }}@{{ . }}{{ end }}
+{{- $tag := required "kubeScheduler.tag is missing: name the cluster's own version (kubectl version), for instance --set kubeScheduler.tag=v1.36.3" .tag }}
+{{- $suffix := ternary "(-eks-|-gke\\.|\\+).*$" "\\+.*$" (hasPrefix "registry.k8s.io/" .repository) -}}
+{{ .repository }}:{{ regexReplaceAll $suffix $tag "" }}{{ with .digest }}@{{ . }}{{ end }}
 {{- end }}
 {{- end }}
 
