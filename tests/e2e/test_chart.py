@@ -45,7 +45,7 @@ serviceAccountAnnotations: {example.com/role: reader}
 podDisruptionBudget: {maxUnavailable: 50%%}
 storage: {className: fast, size: 5Gi}
 webhook: {port: 9443}
-networkPolicy: {controlPlaneCIDRs: [10.0.0.0/28], monitoringNamespaces: [observe]}
+networkPolicy: {controlPlaneCIDRs: [10.0.0.0/28], apiCIDRs: [192.0.2.0/24, "2001:db8::/32"], monitoringNamespaces: [observe]}
 kubeScheduler: {managedResources: [nvidia.com/gpu, amd.com/gpu], replicas: 1}
 podMonitor: {enabled: true, labels: {release: monitoring}}
 prometheusRule: {enabled: true, labels: {release: rules}, runbooks: "https://wiki.example/slackline"}
@@ -107,6 +107,7 @@ class ChartTest(unittest.TestCase):
             "storage.size=much": "storage/size",
             "certificates.source=magic": "certificates/source",
             "networkPolicy.controlPlaneCIDRs[0]=here": "networkPolicy/controlPlaneCIDRs/0",
+            "networkPolicy.apiCIDRs[0]=there": "networkPolicy/apiCIDRs/0",
             "kubeScheduler.tag=1.36": "kubeScheduler/tag",
             "kubeScheduler.form=inside": "kubeScheduler/form",
             "config.mode=active": "config/mode",
@@ -238,6 +239,11 @@ class ChartTest(unittest.TestCase):
         self.assertIn("10.0.0.0/28", policy)
         self.assertNotIn('0.0.0.0/0"', policy)
         self.assertIn("kubernetes.io/metadata.name: observe}", policy)
+        for block in ("192.0.2.0/24", "2001:db8::/32"):
+            self.assertIn(f'- ipBlock: {{cidr: "{block}"}}', chapter(text, "NetworkPolicy", "slackline-api"))
+        self.assertNotIn(
+            "ipBlock", chapter(rendered(), "NetworkPolicy", "slackline-api"), "the pods of the cluster only"
+        )
         scheduler = chapter(text, "ConfigMap", "gpu-scheduler-configuration")
         self.assertIn("- name: amd.com/gpu\n", scheduler)
         monitor = chapter(text, "PodMonitor", "slackline")
