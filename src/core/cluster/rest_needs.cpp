@@ -56,14 +56,15 @@ class RestNeeds::Numbering {
     needs_.others_.assign(names.begin(), names.end());
   }
 
-  // `there`: a pod of its run, to which others may have added; without one as it is written.
-  RestNumber of(const Pod& member, const Pod& there, int gpus, std::vector<int> several,
-                EligibleNodesPtr eligible) {
-    RestNeed need{.asked = needs_.amounts(besides_gpus(member)),
-                  .taken = needs_.amounts(there.requests),
-                  .gpus = gpus,
-                  .several = std::move(several),
-                  .eligible = std::move(eligible)};
+  // `bound`: a pod of its run, to which others may have added; null: it is as written. A run that
+  // nobody stops asks for nothing again.
+  RestNumber of(const Pod& member, const Pod* bound, const PlanTask& planned, RestNeed need) {
+    if (bound == nullptr || planned.preemptible || planned.can_give_back)
+      need.asked = needs_.amounts(besides_gpus(member));
+    need.taken = needs_.amounts(bound == nullptr ? member.requests : bound->requests);
+    need.pools = 0;
+    for (const Choice& choice : planned.menu->all)
+      need.pools |= pool_bit(choice.pool);
     return add(std::move(need));
   }
 
@@ -80,7 +81,8 @@ class RestNeeds::Numbering {
       const auto there = std::find_if(
           task.bound.begin(), task.bound.end(),
           [&](const PodPtr& bound) { return bound->requests.gpu_total() == group.gpus; });
-      group.rest = of(member, there == task.bound.end() ? member : **there, 0, {}, group.eligible);
+      const Pod* bound = there == task.bound.end() ? nullptr : there->get();
+      group.rest = of(member, bound, planned, {.eligible = group.eligible});
       pod += static_cast<std::size_t>(group.pods);
     }
     planned.mixed = std::move(mixed);
@@ -88,16 +90,18 @@ class RestNeeds::Numbering {
 
  private:
   RestNumber add(RestNeed need) {
-    const auto [at, first] = numbers_.try_emplace(
-        std::tuple(need.asked, need.taken, need.gpus, need.several, need.eligible.get()),
-        static_cast<RestNumber>(needs_.needs_.size()));
+    const auto [at, first] =
+        numbers_.try_emplace(std::tuple(need.asked, need.taken, need.gpus, need.several,
+                                        need.eligible.get(), need.pools),
+                             static_cast<RestNumber>(needs_.needs_.size()));
     if (first) needs_.needs_.push_back(std::move(need));
     return at->second;
   }
 
   const ClusterSnapshot& snapshot_;
   RestNeeds& needs_;
-  std::map<std::tuple<RestAmounts, RestAmounts, int, std::vector<int>, const EligibleNodes*>,
+  std::map<std::tuple<RestAmounts, RestAmounts, int, std::vector<int>, const EligibleNodes*,
+                      std::uint64_t>,
            RestNumber>
       numbers_;
 };
@@ -125,11 +129,12 @@ RestNeeds::RestNeeds(const ClusterSnapshot& snapshot, const std::vector<QueueTas
     } else {
       const QueueTask& task = tasks[t];
       const bool share = task.request.pods > 1 && !task.shape_is_free;
-      const auto& usable = planned[t].if_stopped ? planned[t].if_stopped : planned[t].eligible;
-      const Pod& there = task.bound.empty() ? *task.member : *task.bound.front();
-      planned[t].rest =
-          numbering.of(*task.member, there, share ? countable_gpus(task.request.gpus) : 0,
-                       share ? shared_by(task) : std::vector<int>{}, usable);
+      RestNeed need;
+      need.eligible = planned[t].if_stopped ? planned[t].if_stopped : planned[t].eligible;
+      if (share) need.gpus = countable_gpus(task.request.gpus);
+      if (share) need.several = shared_by(task);
+      const Pod* bound = task.bound.empty() ? nullptr : task.bound.front().get();
+      planned[t].rest = numbering.of(*task.member, bound, planned[t], std::move(need));
     }
   }
 }

@@ -55,6 +55,7 @@ void FreeRest::take(RestNumber number, PoolIndex pool, PoolNode node, std::int64
 
 void FreeRest::renew(RestNumber number, PoolIndex pool, PoolNode node) {
   const RestNeed& of = needs()[number];
+  if ((of.pools & pool_bit(pool)) == 0) return;
   const std::int64_t room = pods_in(free_[layout_->node_of[pool][node]], of.asked);
   const auto set = [&](std::vector<NodeSet>& rows, int pods) {
     const bool eligible =

@@ -22,8 +22,9 @@ struct RestNeed {
   RestAmounts asked;  // by one pod besides the GPUs of its pool; empty: nothing that may be short
   RestAmounts taken;  // by one pod, with those GPUs: others may ask for them besides theirs
   int gpus = 0;       // of one pod, where several may share a node; 0: one pod on each
-  std::vector<int> several{};   // how many may share one, more than one each
-  EligibleNodesPtr eligible{};  // null: every node
+  std::vector<int> several{};               // how many may share one, more than one each
+  EligibleNodesPtr eligible{};              // null: every node
+  std::uint64_t pools = ~std::uint64_t{0};  // of these alone anybody asks: pool_bit()
 
   int pods_with(int gpus_on_node) const {
     return gpus > 0 && gpus_on_node > gpus ? gpus_on_node / gpus : 1;
@@ -44,7 +45,7 @@ class FreeRest {
 
   // So many pods take, below 0 give back, what they need there. O(needs).
   void take(RestNumber need, PoolIndex pool, PoolNode node, std::int64_t pods);
-  // Of its eligible nodes those with enough free; null: the need asks for nothing.
+  // Of its eligible nodes those with enough free, in its pools; null: the need asks for nothing.
   const EligibleNodes* usable(RestNumber need) const {
     return needs()[need].asked.empty() ? nullptr : &usable_[need];
   }
