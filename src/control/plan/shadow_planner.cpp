@@ -23,6 +23,10 @@ std::string_view text_of(core::DeadlineVerdict verdict) {
   return "censored";
 }
 
+core::StockScope scope_of(const PlannerOptions& options) {
+  return options.stock_waits.value_or(core::StockScope::kManaged);
+}
+
 }  // namespace
 
 ShadowPlanner::ShadowPlanner(const PlannerOptions& options, const Published<Known>& known,
@@ -40,7 +44,8 @@ ShadowPlanner::ShadowPlanner(const PlannerOptions& options, const Published<Know
       begun_anew_(metrics.counter("slackline_shadow_begun_anew_total")),
       waiting_(metrics.gauge("slackline_shadow_waiting")),
       running_(metrics.gauge("slackline_shadow_running")),
-      lag_(metrics.gauge("slackline_shadow_lag_seconds")) {}
+      lag_(metrics.gauge("slackline_shadow_lag_seconds")),
+      cluster_(scope_of(options)) {}
 
 void ShadowPlanner::start() {
   worker_.start([this] {
@@ -65,7 +70,7 @@ void ShadowPlanner::look() {
                      {{"waiting", static_cast<std::int64_t>(cluster_.waiting())},
                       {"running", static_cast<std::int64_t>(cluster_.running())}});
     begun_anew_.add();
-    cluster_ = core::VirtualCluster();
+    cluster_ = core::VirtualCluster(scope_of(options_));
     seen_version_ = 0;
   }
   if (snapshot->version != seen_version_) cluster_.look(*snapshot, asked.now_wall_s);

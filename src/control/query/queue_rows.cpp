@@ -21,6 +21,7 @@
 #include "slackline/core/cluster/spared_runs.h"
 #include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/planning/gpu_types.h"
+#include "slackline/core/planning/plan.h"
 #include "slackline/model/reason.h"
 
 namespace slackline::control {
@@ -198,8 +199,7 @@ class RowMaker {
     if (queue_.state().tasks()[index].menu->empty())
       return type_is_absent(task) ? reason::kGpuTypeAbsent : reason::kNoNodeFits;
     if (no_node_may(index)) return reason::kNoNodeFits;
-    if (const auto share = core::reason_of_shares(queue_.state(), index); !share.empty())
-      return share;
+    if (const auto share = share_reason(index); !share.empty()) return share;
     if (const auto* backoff = backoff_of(task.uid)) return backoff->reason;
     if (lacks_refused_nodes) return reason::kNotBound;
     if (planner_.left_waiting.contains(task.uid) ||
@@ -209,6 +209,19 @@ class RowMaker {
     if (planner_.denied_room.contains(task.uid)) return reason::kPreemptionBudgetSpent;
     if (planner_.leads) return reason::kWaitsItsTurn;
     return planner_.leader.empty() ? reason::kNotLed : reason::kNotKnownHere;
+  }
+
+  // Where nobody releases what would start now, that uses shares, too. Empty: they leave it room.
+  std::string_view share_reason(core::TaskIndex index) {
+    const auto of_runs = core::reason_of_shares(queue_.state(), index);
+    if (!of_runs.empty() || planner_.active || queue_.state().shares().shares() == nullptr)
+      return of_runs;
+    if (!after_starts_) {
+      after_starts_.emplace(queue_.state());
+      core::plan(*after_starts_, sight_.now_s, sight_.policy);
+    }
+    const bool waits = after_starts_->progress(index).phase == core::TaskPhase::kWaiting;
+    return waits ? core::reason_of_shares(*after_starts_, index) : std::string_view();
   }
 
   // The plan of now starts it: in no future it waits.
@@ -344,9 +357,10 @@ class RowMaker {
   const core::ForecastBook& book_;
   const core::RoomWaits room_waits_;
   const core::Resizer resizer_;
-  const std::vector<std::string_view> shares_;  // by task
-  const std::vector<Spared> spared_;            // by task
-  std::optional<core::QuotaBook> quotas_;       // read once a quota keeps a task
+  const std::vector<std::string_view> shares_;   // by task
+  const std::vector<Spared> spared_;             // by task
+  std::optional<core::QuotaBook> quotas_;        // read once a quota keeps a task
+  std::optional<core::PlanState> after_starts_;  // of now; made when first needed
   std::map<std::pair<const core::EligibleNodes*, const core::PlacementMenu*>, bool> barred_;
 };
 

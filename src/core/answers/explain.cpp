@@ -68,9 +68,12 @@ class Explainer {
       blockers_.push_back(*std::move(gpus));
     else if (rest)
       blockers_.push_back(*std::move(rest));
+    const bool share_is_used = first == reason::kShareExceeded || first == reason::kPoolBusy;
     if (const auto share = reason_of_shares(question_.queue.state(), question_.task);
         !share.empty())
-      note(share, share_text());
+      note(share, share_text(question_.queue.state(), ""));
+    else if (share_is_used && question_.policy != nullptr)
+      note(first, share_text(after_starts(), " or start now"));
     if (task_.hindrance) note(task_.hindrance->reason, task_.hindrance->detail);
     add_yield();
     if (none_is_large_enough)
@@ -170,16 +173,22 @@ class Explainer {
                   fewest, shares.types[type], share.own, borrows, shares.pool(type));
   }
 
+  // With what the plan of now starts.
+  PlanState after_starts() const {
+    PlanState state = question_.queue.state();
+    plan(state, question_.now_s, *question_.policy);
+    return state;
+  }
+
   // "vision: 20 of 20 tasks run; A100: 8 of 8 in the pool are in use"
-  std::string share_text() const {
-    const PlanState& state = question_.queue.state();
+  std::string share_text(const PlanState& state, std::string_view or_start) const {
     const ShareUse& use = state.shares();
     const PlanTask& task = state.tasks()[question_.task];
     std::vector<std::string> parts;
     if (task.queue < use.shares()->of_queue.size())
       if (const auto most = use.shares()->of_queue[task.queue].max_running;
           most > 0 && use.running(task.queue) >= most)
-        parts.push_back(format("{} of {} tasks run", use.running(task.queue), most));
+        parts.push_back(format("{} of {} tasks run{}", use.running(task.queue), most, or_start));
     std::set<std::uint32_t> types;
     for (const Choice& choice : task.menu->all)
       if (const auto type = use.shares()->type_of_pool[choice.pool]; type != Shares::kNoType)

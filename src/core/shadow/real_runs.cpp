@@ -4,7 +4,6 @@
 #include <iterator>
 
 #include "slackline/core/planning/gpu_types.h"
-#include "slackline/core/shadow/stock_queue.h"
 
 namespace slackline::core {
 namespace {
@@ -61,7 +60,7 @@ std::vector<RealEvent> RealRuns::observe(const ClusterSnapshot& snapshot, double
 void RealRuns::observe_jobs(const ClusterSnapshot& snapshot, std::vector<RealEvent>& events) {
   for (const JobPtr& job : snapshot.jobs) {
     const auto at = runs_.find(job->uid);
-    if (at == runs_.end() && !queues_as_one(*job)) continue;
+    if (at == runs_.end() && !queues_as_one(snapshot, *job, scope_)) continue;
     Entry& entry = at == runs_.end() ? runs_[job->uid] : at->second;
     entry.run.job = job;
     entry.look = look_;

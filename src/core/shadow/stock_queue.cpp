@@ -71,8 +71,10 @@ PodPtr as_gated(const Pod& pod) {
 
 }  // namespace
 
-bool queues_as_one(const Job& job) {
-  return (job.managed || job.intent) && starts_as_one(job);
+bool queues_as_one(const ClusterSnapshot& snapshot, const Job& job, StockScope scope) {
+  const bool is_ours = job.managed || job.intent != nullptr;
+  const bool others_too = scope == StockScope::kAll && !job.kueue;
+  return (is_ours || others_too) && starts_as_one(job) && snapshot.plans_for(job.scheduler_name);
 }
 
 JobPtr as_waiting(const Job& job) {

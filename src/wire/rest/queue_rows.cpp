@@ -124,8 +124,8 @@ std::optional<T> of_forecast(View view, const T& value) {
 
 std::string leader_text(View view) {
   if (!view.active)
-    return "this is what active mode would do; in this mode nothing is released, and "
-           "kube-scheduler starts tasks in its own order";
+    return "this is what active mode would do, but for stops of running tasks; in this mode "
+           "nothing is released, and kube-scheduler starts tasks in its own order";
   if (view.leader.empty()) return "no replica is the leader: no waiting task is started";
   return format("{} is the leader{}", view.leader, view.leads ? "" : "; another replica answers");
 }

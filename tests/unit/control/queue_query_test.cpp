@@ -44,6 +44,22 @@ class QueueQueryTest : public test::PlanningFixture {
   Published<WrittenBook> books_;
 };
 
+TEST_F(QueueQueryTest, WhereNobodyIsReleasedWhatStartsNowUsesTheLimitOfItsQueue) {
+  control::Settings settings = *settings_.get();
+  settings.queues.defaults.max_running = 2;
+  settings_.set(settings);
+  planner_.set({.active = false, .leads = false, .leader = "", .backoffs = {}});
+  auto cluster = a_cluster();
+  cluster.with(a_node("n1"));
+  for (const char* name : {"a", "b", "c"})
+    cluster.with(waiting(name, 1, 7200));
+  const QueueView view = ask(cluster.build());
+  ASSERT_EQ(view.rows.size(), 3U);
+  EXPECT_EQ(view.rows[0].reason, reason::kStartsNow);
+  EXPECT_EQ(view.rows[1].reason, reason::kStartsNow);
+  EXPECT_EQ(view.rows[2].reason, reason::kShareExceeded);
+}
+
 TEST_F(QueueQueryTest, ALongQueueIsShownAgainForAWhileAndAShortOneIsNot) {
   const auto age_after = [&](std::size_t tasks, double wait_s) {
     auto cluster = a_cluster();

@@ -112,6 +112,19 @@ TEST_F(VirtualClusterTest, ARunWithoutADeadlineIsToldToo) {
   EXPECT_THAT(runs_, ElementsAre("130-630 4"));
 }
 
+// The first look of shadow mode: nobody has written a key yet.
+TEST_F(VirtualClusterTest, WhoseJobHasNoKeyIsPlayedWhereAllGpuWorkIs) {
+  Job plain = a_job("plain").gpus(4).created(100).build();
+  plain.managed = false;
+  plain.intent = nullptr;
+  const auto real = nodes(1).add(plain).with(pod("plain"));
+  static_cast<void>(look(nodes(1), 50));
+  EXPECT_THAT(look(real, 110), IsEmpty());
+  cluster_ = VirtualCluster(StockScope::kAll);
+  static_cast<void>(look(nodes(1), 50));
+  EXPECT_THAT(look(real, 110), ElementsAre("start plain on n1 at 110"));
+}
+
 TEST_F(VirtualClusterTest, WhatRunsAlreadyKeepsItsGpusAndIsCensored) {
   const auto old = [] { return job("old", 10, 5000); };
   const auto at_first = nodes(1).with(old()).with(pod("old").on("n1").started(20));

@@ -18,6 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "slackline/core/shadow/stock_queue.h"
 #include "slackline/model/snapshot.h"
 
 namespace slackline::core {
@@ -55,6 +56,8 @@ struct RealEvent {
 
 class RealRuns {
  public:
+  explicit RealRuns(StockScope scope = StockScope::kManaged) : scope_(scope) {}
+
   // In the order of the diagram; of one kind in the order of the snapshot. Jobs that had ended
   // before they were first seen are not reported.
   std::vector<RealEvent> observe(const ClusterSnapshot& snapshot, double now_s);
@@ -72,6 +75,7 @@ class RealRuns {
     std::uint64_t look = 0;  // when it was last there
     bool reported = false;   // false: it was over when it was first seen
   };
+  StockScope scope_;
   std::unordered_map<Uid, Entry> runs_;
   std::uint64_t look_ = 0;
 };

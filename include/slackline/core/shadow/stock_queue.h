@@ -17,14 +17,14 @@
 
 namespace slackline::core {
 
+enum class StockScope { kManaged, kAll };
+
 // The pods of the Job start together, and active mode would queue it as one task: whether it waits,
 // runs or has ended.
-bool queues_as_one(const Job& job);
+bool queues_as_one(const ClusterSnapshot& snapshot, const Job& job, StockScope scope);
 
 // The Job as the webhook of active mode would have left it.
 JobPtr as_waiting(const Job& job);
-
-enum class StockScope { kManaged, kAll };
 
 // O(pods + Jobs). Version, nodes and holds are those of `snapshot`.
 ClusterSnapshot with_stock_queue(const ClusterSnapshot& snapshot, StockScope scope);

@@ -79,6 +79,8 @@ struct VirtualNews {
 
 class VirtualCluster {
  public:
+  explicit VirtualCluster(StockScope scope = StockScope::kManaged) : runs_(scope) {}
+
   // A snapshot of the real cluster, later than the last one.
   void look(const ClusterSnapshot& real, double now_s);
   // Plays on as far as is known now, at most kStepsPerAdvance plans. `asked` says how the queue is
