@@ -584,9 +584,11 @@ Result<std::vector<CalendarRow>> AnswerQuery::calendar(const CalendarQuestion& q
                             : core::resolved_type(GpuType(question.gpu_type), *sight.catalog);
   for (const core::CalendarSlot& slot : slots) {
     const std::string type = type_text(slot.gpu_type);
+    const bool whole = sight.catalog->is_whole(slot.resource);
     if (question.gpu_type.empty() || slot.gpu_type == asked ||
         to_lower(type) == to_lower(question.gpu_type))
-      rows.push_back({type, slot.begins_s, slot.ends_s, slot.gpus, slot.free_p50, slot.free_p90});
+      rows.push_back({whole ? type : format("{} ({})", type, slot.resource), slot.begins_s,
+                      slot.ends_s, slot.gpus, slot.free_p50, slot.free_p90});
   }
   if (rows.empty() && !question.gpu_type.empty())
     return fail(ErrorCode::kNotFound,

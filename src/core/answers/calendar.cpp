@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <string>
 #include <utility>
 
 namespace slackline::core {
@@ -11,7 +12,14 @@ namespace {
 
 constexpr int kNotSeen = std::numeric_limits<int>::max();
 
-// Of one type, in one future, by slot: the least that is free.
+// MIG slices and shared GPUs of a type are of a resource of their own.
+using Kind = std::pair<GpuType, std::string>;
+
+Kind kind_of(const QueuePool& pool) {
+  return {pool.pool.type, pool.pool.resource};
+}
+
+// Of one kind, in one future, by slot: the least that is free.
 using Least = std::vector<int>;
 
 class FreeWatcher {
@@ -25,11 +33,11 @@ class FreeWatcher {
 
   // What is free from `at_s` on.
   void look(int future, double at_s, const PlanState& state) {
-    std::map<GpuType, int> free;
+    std::map<Kind, int> free;
     for (PoolIndex pool = 0; pool < queue_.pools().size(); ++pool) {
-      int& of_type = free[queue_.pools()[pool].pool.type];
+      int& of_kind = free[kind_of(queue_.pools()[pool])];
       for (PoolNode node = 0; node < queue_.pools()[pool].nodes.size(); ++node)
-        of_type += std::max(0, state.free().at(pool, node));
+        of_kind += std::max(0, state.free().at(pool, node));
     }
     Future& seen = futures_[future];
     fill(seen, at_s);
@@ -38,21 +46,21 @@ class FreeWatcher {
   }
 
   std::vector<CalendarSlot> slots() {
-    std::map<GpuType, int> gpus;
+    std::map<Kind, int> gpus;
     for (const QueuePool& pool : queue_.pools())
-      gpus[pool.pool.type];
+      gpus[kind_of(pool)];
     count_gpus(gpus);
     for (auto& [number, seen] : futures_)
       fill(seen, now_s_ + options_.slot_s * static_cast<double>(slots_));
     std::vector<CalendarSlot> all;
-    for (const auto& [type, total] : gpus)
+    for (const auto& [kind, total] : gpus)
       for (std::size_t slot = 0; slot < slots_; ++slot) {
         std::vector<int> free;
         for (const auto& [number, seen] : futures_)
-          free.push_back(seen.least.at(type)[slot]);
+          free.push_back(seen.least.at(kind)[slot]);
         std::sort(free.begin(), free.end());
         const double begins_s = now_s_ + options_.slot_s * static_cast<double>(slot);
-        all.push_back({type, begins_s, begins_s + options_.slot_s, total,
+        all.push_back({kind.first, kind.second, begins_s, begins_s + options_.slot_s, total,
                        free[(free.size() - 1) / 2], free[(free.size() - 1) / 10]});
       }
     return all;
@@ -60,9 +68,9 @@ class FreeWatcher {
 
  private:
   struct Future {
-    std::map<GpuType, Least> least;
-    std::map<GpuType, int> last;  // free since then
-    std::size_t next = 0;         // the first slot that was not entered yet
+    std::map<Kind, Least> least;
+    std::map<Kind, int> last;  // free since then
+    std::size_t next = 0;      // the first slot that was not entered yet
   };
 
   std::size_t slot_of(double at_s) const {
@@ -78,20 +86,20 @@ class FreeWatcher {
 
   void note(Future& seen, std::size_t slot) const {
     if (slot >= slots_) return;
-    for (const auto& [type, free] : seen.last) {
-      Least& least = seen.least[type];
+    for (const auto& [kind, free] : seen.last) {
+      Least& least = seen.least[kind];
       least.resize(slots_, kNotSeen);
       least[slot] = std::min(least[slot], free);
     }
   }
 
-  void count_gpus(std::map<GpuType, int>& gpus) const {
+  void count_gpus(std::map<Kind, int>& gpus) const {
     const PlanState& state = queue_.state();
     for (PoolIndex pool = 0; pool < queue_.pools().size(); ++pool)
       for (PoolNode node = 0; node < queue_.pools()[pool].nodes.size(); ++node)
-        gpus[queue_.pools()[pool].pool.type] += state.free().at(pool, node);
+        gpus[kind_of(queue_.pools()[pool])] += state.free().at(pool, node);
     for (const TaskIndex task : state.running())
-      gpus[queue_.pools()[state.running_choice(task).pool].pool.type] +=
+      gpus[kind_of(queue_.pools()[state.running_choice(task).pool])] +=
           state.running_choice(task).gpus;
   }
 

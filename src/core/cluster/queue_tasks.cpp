@@ -533,6 +533,8 @@ class TaskFinder {
       task.request.gpus =
           std::max(task.request.gpus, pod->requests.gpu_count(task.request.resource));
       task.created_s = std::min(task.created_s, pod->created_s);
+      if (const Job* job = owning_job(snapshot_, *pod); job != nullptr && kind == TaskKind::kGang)
+        task.created_s = std::min(task.created_s, job->created_s);
     }
     task.pods = std::move(pods);
     return task;

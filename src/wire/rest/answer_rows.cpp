@@ -422,7 +422,9 @@ const Columns<CalendarRow>& columns<CalendarRow>() {
   static const Columns<CalendarRow> kColumns = {
       "CalendarSlot",
       {
-          C("gpuType", &CalendarRow::gpu_type).cell("GPU TYPE"),
+          C("gpuType", &CalendarRow::gpu_type,
+            "With the resource, where it is of MIG slices or shared GPUs")
+              .cell("GPU TYPE"),
           C("begins",
             [](V row) {
               return Time{row.begins_s};

@@ -364,6 +364,21 @@ TEST_F(AnswerQueryTest, AWhatIfQuestionThatIsWrongSaysHow) {
   EXPECT_EQ(parse_added("3xTesla-x2x8")->gpu_type.str(), "Tesla-x2");
 }
 
+TEST_F(AnswerQueryTest, ACalendarTellsSlicesFromWholeGpus) {
+  const char* const slices = "nvidia.com/mig-1g.5gb";
+  const auto cluster = test::a_cluster()
+                           .with(test::a_node("n1").of("A100", 8))
+                           .with(test::a_node("n2").of("A100", 0).resource(slices, 7));
+  const test::FakeSource source(cluster.build());
+  AnswerQuery answers = query(source);
+  const auto rows = answers.calendar({.gpu_type = "A100"});
+  ASSERT_TRUE(rows) << rows.error().message;
+  EXPECT_EQ(rows->front().gpu_type, "A100");
+  EXPECT_EQ(rows->front().gpus, 8);
+  EXPECT_EQ(rows->back().gpu_type, "A100 (nvidia.com/mig-1g.5gb)");
+  EXPECT_EQ(rows->back().gpus, 7);
+}
+
 TEST_F(AnswerQueryTest, ACalendarOfATypeThatIsNotThereIsRefused) {
   const test::FakeSource source(full());
   AnswerQuery answers = query(source);

@@ -348,6 +348,25 @@ TEST(OwnerGangs, AJobSetWaitsForThePodsOfAllItsJobs) {
   EXPECT_EQ(TaskCatalog(whole).find({"default", "llm-workers-1"})->key.name, "llm");
 }
 
+// Its deadline counts from then, whenever its pods came.
+TEST(OwnerGangs, AJobSetIsAsOldAsItsJobs) {
+  OwnerGang set = gang_named("JobSet", "llm");
+  set.of_jobs = true;
+  const Job job =
+      a_job("llm-a-0").of(2).gang().gpus(4).owned_by("JobSet", "llm").created(40).build();
+  auto cluster = idle_nodes().add(made(job, set));
+  for (const char* name : {"llm-a-0-0", "llm-a-0-1"}) {
+    auto pod = test::a_pod(name).of_job("llm-a-0").gpus(4).managed().gated().created(100);
+    pod.intent().deadline_after_s = 3600;
+    cluster.add(made(pod.build(), set));
+  }
+  const ClusterSnapshot snapshot = cluster.build();
+  const Queue queue = queue_of(snapshot);
+  ASSERT_EQ(queue.size(), 1U);
+  EXPECT_EQ(queue.task(0).deadline_s, 3640);
+  EXPECT_EQ(TaskCatalog(snapshot).tasks()[0].created_s, 40);
+}
+
 TEST(OwnerGangs, TheClockOfTheirJobIsADeadlineWhileTheyWait) {
   OwnerGang set = gang_named("JobSet", "llm");
   set.of_jobs = true;

@@ -1,4 +1,4 @@
-// calendar: how many GPUs of each type are predicted to be free, and when.
+// calendar: how many GPUs of each type and resource are predicted to be free, and when.
 //
 // Time from now is cut into slots. What is free in a slot is the least that is free in it at any
 // time, so that a task as long as the slot could have it; over the futures, what half of them and
@@ -7,6 +7,7 @@
 // Pure; times are epoch seconds.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "slackline/core/cluster/queue.h"
@@ -24,15 +25,16 @@ struct CalendarOptions {
 };
 
 struct CalendarSlot {
-  GpuType gpu_type;  // empty: nodes of no known type
+  GpuType gpu_type;      // empty: nodes of no known type
+  std::string resource;  // of the GPUs, the slices or the shared GPUs
   double begins_s = 0;
   double ends_s = 0;
-  int gpus = 0;      // of the type, in usable nodes
+  int gpus = 0;      // of both, in usable nodes
   int free_p50 = 0;  // half of the futures have at least so many free
   int free_p90 = 0;  // nine of ten
 };
 
-// By (type, time). Empty: it was stopped.
+// By (type, resource, time). Empty: it was stopped.
 std::vector<CalendarSlot> make_calendar(const Queue& queue, const Policy& policy, double now_s,
                                         const CalendarOptions& options);
 
