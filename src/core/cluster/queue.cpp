@@ -498,13 +498,13 @@ class QueueMaker {
            !is_never_admitted(quotas_, task, *(*queue_.table_)[t].menu);
   }
 
-  // In the order in which they started.
   void start_runs() {
     std::vector<std::pair<double, TaskIndex>> started;
     for (TaskIndex t = 0; t < queue_.tasks_.size(); ++t) {
       recall_stops(t);
-      if (!runs_[t]) continue;
       const QueueTask& task = queue_.tasks_[t];
+      if (!runs_[t] && task.plan && !options_.foresee) queue_.state_.runs_elsewhere(t);
+      if (!runs_[t]) continue;
       if (!task.plan) queue_.going_on_.push_back(t);
       const auto since_s = task.plan ? started_s(task) : std::nullopt;
       // Clocks differ: nothing starts later than now.

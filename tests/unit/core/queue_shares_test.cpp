@@ -121,6 +121,9 @@ TEST_F(QueueSharesTest, SoManyTasksOfAQueueRunAtATime) {
   waits("t1", "text", 1, 0);
   waits("t2", "text", 1, 1);
   EXPECT_EQ(starts(), (Started{"t1"}));
+  cluster_.with(a_node("n9").of("A100", 4).cordoned());
+  runs("t9", "text", 1, "n9", 0);
+  EXPECT_EQ(starts(), Started{}) << "it runs on, on a node that nobody gets";
 }
 
 TEST_F(QueueSharesTest, TheLedgerTellsWhatIsUsedInTheOrderOfTheStarts) {

@@ -103,6 +103,8 @@ class PlanState {
   void share_by(std::shared_ptr<const Shares> shares) { shares_ = ShareUse(std::move(shares)); }
   // What the quotas leave beside those that run now, by QuotaNeed::limit.
   void keep_quotas(std::vector<std::int64_t> left) { shares_.keep_quotas(std::move(left)); }
+  // It runs on nodes that are in no pool any more: of its queue's tasks that run it is one.
+  void runs_elsewhere(TaskIndex task) { shares_.run_elsewhere((*tasks_)[task].queue); }
   void ask_back(PoolIndex pool) { shares_.ask_back(pool); }
   void forget_asks() { shares_.forget_asks(); }
   void set_next_wake(double next_wake_s) { next_wake_s_ = next_wake_s; }

@@ -105,6 +105,9 @@ class ShareUse {
   // The same rules but for quotas, and nothing in use.
   ShareUse unused() const { return shares_ == nullptr ? ShareUse() : ShareUse(shares_); }
   void begin(const SharedUse& use) { count(use, 1); }
+  void run_elsewhere(QueueNumber queue) {
+    if (shares_ != nullptr) ++running_[row_of(queue)];
+  }
   void end(const SharedUse& use) { count(use, -1); }
   // Its queue owns them, and does not use them. False of a type that nobody has a share of.
   bool is_own(const SharedUse& use) const;
