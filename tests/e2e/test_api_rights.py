@@ -115,6 +115,30 @@ class ApiRightsTest(unittest.TestCase):
             self.assertNotIn(f"of-{OTHERS}", browser.text("main"))
             page.terminate()
 
+    def test_a_page_whose_token_is_known_no_more_says_so(self):
+        leaver = self.token_of("leaver", "slackline-view")
+        self.cluster.wait(lambda: self.ask("tasks", token=leaver)[0], 20, "the right to be seen")
+        with subprocess.Popen(
+            [slackline_binary(), "page", "--server", f"https://localhost:{self.daemon.api_port}", "--ca-file",
+             self.cluster.pki.crt("ca"), "--token", leaver],
+            stdout=subprocess.PIPE, text=True,
+        ) as page:  # fmt: skip
+            self.addCleanup(page.kill)
+            site, secret = page.stdout.readline().strip().split("/#token=")
+
+            def answer():
+                link = http.client.HTTPConnection(site.removeprefix("http://"), timeout=10)
+                with contextlib.closing(link):
+                    link.request("GET", "/v1/tasks", headers={"Authorization": f"Bearer {secret}"})
+                    told = link.getresponse()
+                    return told.status, told.read().decode()
+
+            self.assertEqual(answer()[0], 200)
+            self.cluster.kubectl("delete", "serviceaccount", "leaver", "-n", TEAM)
+            self.cluster.wait(lambda: answer()[0] == 503, 60, "the token to be refused")
+            self.assertIn("start `slackline page` again", answer()[1])
+            page.terminate()
+
     def test_an_empty_replica_takes_what_models_have_learnt_with_its_own_token(self):
         teacher = self.token_of("assistant", "slackline-teach")
         sample = {"gpuType": "K80", "batch": 64, "placement": "1x2", "throughputSamplesPerS": 100.5}

@@ -60,10 +60,30 @@ class DirectWay {
 
   Result<std::string> ask(const http::Onward& asked) {
     MutexLock lock(mutex_);
+    auto answer = ask_once(asked);
+    if (!is_unknown(answer)) return answer;
     if (credentials_) {
-      SLACKLINE_ASSIGN(const auto credential, credentials_->current(kPluginWait_s));
-      if (credential.token != server_.token) client_.reset();
-      server_.token = credential.token;
+      credentials_->refuse(credential_);
+      answer = ask_once(asked);
+      if (!is_unknown(answer)) return answer;
+    }
+    return fail(ErrorCode::kUnavailable,
+                format("{}: the token is not known there, or has expired: start `slackline page` "
+                       "again, with a new one",
+                       server_.url));
+  }
+
+ private:
+  // Not 403, which the page takes for too few rights.
+  static bool is_unknown(const Result<std::string>& answer) {
+    return !answer && answer.error().message.ends_with("(HTTP 401)");
+  }
+
+  Result<std::string> ask_once(const http::Onward& asked) SLACKLINE_REQUIRES(mutex_) {
+    if (credentials_) {
+      SLACKLINE_ASSIGN(credential_, credentials_->current(kPluginWait_s));
+      if (credential_.token != server_.token) client_.reset();
+      server_.token = credential_.token;
     }
     if (!client_) client_ = std::make_unique<client::Client>(server_);
     const std::string target(asked.target);
@@ -71,10 +91,10 @@ class DirectWay {
     return client_->get(target, "application/json, text/plain");
   }
 
- private:
   Mutex mutex_;
   client::ClientOptions server_ SLACKLINE_GUARDED_BY(mutex_);
   std::unique_ptr<cluster::Credentials> credentials_;  // null: the token stays as given
+  cluster::Credentials::Credential credential_ SLACKLINE_GUARDED_BY(mutex_);
   std::unique_ptr<client::Client> client_ SLACKLINE_GUARDED_BY(mutex_);
 };
 
