@@ -19,9 +19,9 @@ using RestNumber = std::uint32_t;               // of a RestNeed, by its place
 
 // Of pods that are equal.
 struct RestNeed {
-  RestAmounts asked;  // by one pod besides the GPUs of its pool; empty: nothing that may be short
-  RestAmounts taken;  // by one pod, with those GPUs: others may ask for them besides theirs
-  int gpus = 0;       // of one pod, where several may share a node; 0: one pod on each
+  RestAmounts asked{};  // by one pod besides the GPUs of its pool; empty: nothing that may be short
+  RestAmounts taken{};  // by one pod, with those GPUs: others may ask for them besides theirs
+  int gpus = 0;         // of one pod, where several may share a node; 0: one pod on each
   std::vector<int> several{};               // how many may share one, more than one each
   EligibleNodesPtr eligible{};              // null: every node
   std::uint64_t pools = ~std::uint64_t{0};  // of these alone anybody asks: pool_bit()
