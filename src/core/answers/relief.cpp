@@ -237,7 +237,7 @@ std::optional<double> rest_at_s(const ExplainQuestion& question) {
     ends.emplace_back(state.observed_end_s(run, question.now_s), run);
   std::sort(ends.begin(), ends.end());
   for (const auto& [end_s, run] : ends) {
-    give_back(free, state.tasks()[run], state.running_choice(run), state.progress(run).run.nodes);
+    give_back(free, state, run);
     if (has_room(free)) return end_s;
   }
   return kNever;

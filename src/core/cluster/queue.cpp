@@ -234,7 +234,7 @@ class QueueMaker {
       add_later_pods(snapshot_, queue_.tasks_, menus_, eligibility, tasks);
       come_after_dependencies(snapshot_, queue_.tasks_, tasks);
     }
-    rest_ = RestNeeds(snapshot_, queue_.tasks_, other_runs_, tasks);
+    rest_ = RestNeeds(snapshot_, queue_.pools_, queue_.tasks_, other_runs_, tasks);
     queue_.table_ = std::make_unique<TaskTable>(std::move(tasks));
   }
 
@@ -413,7 +413,7 @@ class QueueMaker {
     }
     FreeGpus free = without_lost_gpus(std::move(gpus), queue_.pools_, room_, other_runs_);
     free.set_blocks(find_blocks(snapshot_, queue_.pools_));
-    free.set_rest(rest_.free_beside(runs_, room_, *queue_.table_, queue_.pools_, free));
+    free.set_rest(rest_.free_beside(runs_, room_, *queue_.table_, free));
     if (!options_.foresee && !other_runs_.empty())
       free.expect(std::make_shared<const std::vector<FreeGpus::ToCome>>(
           gpus_to_come(other_runs_, options_.now_wall_s)));
@@ -503,7 +503,7 @@ class QueueMaker {
     for (TaskIndex t = 0; t < queue_.tasks_.size(); ++t) {
       recall_stops(t);
       const QueueTask& task = queue_.tasks_[t];
-      if (!runs_[t] && task.plan && !options_.foresee) queue_.state_.runs_elsewhere(t);
+      if (!runs_[t] && !task.bound.empty()) queue_.state_.runs_elsewhere(t);
       if (!runs_[t]) continue;
       if (!task.plan) queue_.going_on_.push_back(t);
       const auto since_s = task.plan ? started_s(task) : std::nullopt;

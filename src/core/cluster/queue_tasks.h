@@ -2,6 +2,7 @@
 // made of those that are found, for queue.cpp alone.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <unordered_set>
 #include <vector>
@@ -67,23 +68,29 @@ class RestNeeds {
  public:
   RestNeeds() = default;
   // Of `tasks` and, behind them, `others`, then those that take the place of a task once it has
-  // ended. Sets PlanTask::rest.
-  RestNeeds(const ClusterSnapshot& snapshot, const std::vector<QueueTask>& tasks,
-            const std::vector<OtherRun>& others, std::vector<PlanTask>& planned);
+  // ended. Sets PlanTask::rest. Snapshot, pools and tasks outlive it.
+  RestNeeds(const ClusterSnapshot& snapshot, const std::vector<QueuePool>& pools,
+            const std::vector<QueueTask>& tasks, const std::vector<OtherRun>& others,
+            std::vector<PlanTask>& planned);
 
   // What is free in the room, and held by these runs; nullopt: wherever there are GPUs, `gpus` with
   // those of these runs, there is enough of it.
   std::optional<FreeRest> free_beside(const std::vector<std::optional<PlannedRun>>& runs,
                                       const RoomTable& room, const TaskTable& tasks,
-                                      const std::vector<QueuePool>& pools,
                                       const FreeGpus& gpus) const;
 
  private:
   class Numbering;
   RestAmounts amounts(const Resources& of) const;
+  void add_there(const QueueTask& task, const RoomTable& room,
+                 const std::map<NodeIndex, std::uint32_t>& numbers,
+                 std::vector<RestAmounts>& free) const;
   bool may_be_short(const TaskTable& tasks, const std::vector<RestAmounts>& all,
                     const RestLayout& layout, const FreeGpus& gpus) const;
 
+  const ClusterSnapshot* snapshot_ = nullptr;
+  const std::vector<QueuePool>* pools_ = nullptr;
+  const std::vector<QueueTask>* queued_ = nullptr;
   std::vector<std::string> others_;  // resources but CPU, memory and pods
   std::vector<RestNeed> needs_;
 };

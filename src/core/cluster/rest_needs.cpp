@@ -19,11 +19,11 @@ namespace {
 constexpr std::int64_t kMostAmount = std::int64_t{1} << 46;
 
 // How many of its pods may share a node, of those that are alike.
-std::vector<int> shared_by(const QueueTask& task) {
+std::vector<int> shared_by(const QueueTask& task, int gpus_of_node) {
   const TaskRequest& request = task.request;
   const std::int64_t gpus = std::max<std::int64_t>(1, request.gpus);
   const std::int64_t most =
-      std::min({request.pods, kMaxGpusPerNode / gpus, request.spread.most.value_or(request.pods)});
+      std::min({request.pods, gpus_of_node / gpus, request.spread.most.value_or(request.pods)});
   std::vector<int> several;
   for (std::int64_t pods = 2; pods <= most; ++pods)
     if (request.pods % pods == 0) several.push_back(static_cast<int>(pods));
@@ -115,13 +115,20 @@ RestAmounts RestNeeds::amounts(const Resources& of) const {
   return amounts;
 }
 
-RestNeeds::RestNeeds(const ClusterSnapshot& snapshot, const std::vector<QueueTask>& tasks,
-                     const std::vector<OtherRun>& others, std::vector<PlanTask>& planned) {
+RestNeeds::RestNeeds(const ClusterSnapshot& snapshot, const std::vector<QueuePool>& pools,
+                     const std::vector<QueueTask>& tasks, const std::vector<OtherRun>& others,
+                     std::vector<PlanTask>& planned)
+    : snapshot_(&snapshot), pools_(&pools), queued_(&tasks) {
+  int gpus_of_node = 0;
+  for (const QueuePool& pool : pools)
+    gpus_of_node = std::max(gpus_of_node, pool.pool.gpus_per_node);
   Numbering numbering(snapshot, *this);
   numbering.name_resources(tasks);
   for (std::size_t t = 0; t < planned.size(); ++t) {
     if (t >= tasks.size() + others.size()) {
-      planned[t].rest = planned[planned[t].after.front()].rest;
+      const QueueTask& before = tasks[planned[t].after.front()];
+      planned[t].rest =
+          numbering.of(*before.member, nullptr, planned[t], {.eligible = planned[t].eligible});
     } else if (t >= tasks.size()) {
       planned[t].rest = numbering.of_other(*others[t - tasks.size()].pod);
     } else if (planned[t].mixed) {
@@ -132,7 +139,7 @@ RestNeeds::RestNeeds(const ClusterSnapshot& snapshot, const std::vector<QueueTas
       RestNeed need;
       need.eligible = planned[t].if_stopped ? planned[t].if_stopped : planned[t].eligible;
       if (share) need.gpus = countable_gpus(task.request.gpus);
-      if (share) need.several = shared_by(task);
+      if (share) need.several = shared_by(task, gpus_of_node);
       const Pod* bound = task.bound.empty() ? nullptr : task.bound.front().get();
       planned[t].rest = numbering.of(*task.member, bound, planned[t], std::move(need));
     }
@@ -142,6 +149,10 @@ RestNeeds::RestNeeds(const ClusterSnapshot& snapshot, const std::vector<QueueTas
 // Some task whose pods alone held all GPUs of a node would want more of a resource than it has.
 bool RestNeeds::may_be_short(const TaskTable& tasks, const std::vector<RestAmounts>& all,
                              const RestLayout& layout, const FreeGpus& gpus) const {
+  std::size_t places = 0;
+  for (const std::vector<std::uint32_t>& nodes : layout.node_of)
+    places += nodes.size();
+  if (places > all.size()) return true;  // what one pool leaves of a node others may take
   std::vector<std::vector<double>> least(gpus.pools());  // for each GPU, by pool and resource
   for (PoolIndex pool = 0; pool < least.size(); ++pool) {
     least[pool].assign(3 + others_.size(), std::numeric_limits<double>::infinity());
@@ -173,14 +184,28 @@ bool RestNeeds::may_be_short(const TaskTable& tasks, const std::vector<RestAmoun
   });
 }
 
+// Of what its pods that are there hold, where the room of others of them is kept: they come back.
+void RestNeeds::add_there(const QueueTask& task, const RoomTable& room,
+                          const std::map<NodeIndex, std::uint32_t>& numbers,
+                          std::vector<RestAmounts>& free) const {
+  for (const PodPtr& pod : task.bound) {
+    if (pod->terminal() || room.ending().contains(*pod)) continue;
+    const auto node = snapshot_->find_node(pod->node.str());
+    const auto at = node ? numbers.find(*node) : numbers.end();
+    if (at == numbers.end()) continue;
+    const RestAmounts held = amounts(pod->requests);
+    for (std::size_t i = 0; i < held.size(); ++i)
+      free[at->second][i] += held[i];
+  }
+}
+
 std::optional<FreeRest> RestNeeds::free_beside(const std::vector<std::optional<PlannedRun>>& runs,
                                                const RoomTable& room, const TaskTable& tasks,
-                                               const std::vector<QueuePool>& pools,
                                                const FreeGpus& gpus) const {
   RestLayout layout{.needs = needs_, .node_of = {}};
   std::map<NodeIndex, std::uint32_t> numbers;
   std::vector<RestAmounts> free;
-  for (const QueuePool& pool : pools) {
+  for (const QueuePool& pool : *pools_) {
     std::vector<std::uint32_t>& nodes = layout.node_of.emplace_back();
     for (const NodeIndex node : pool.nodes) {
       const auto [at, first] = numbers.try_emplace(node, static_cast<std::uint32_t>(free.size()));
@@ -190,6 +215,10 @@ std::optional<FreeRest> RestNeeds::free_beside(const std::vector<std::optional<P
   }
   for (TaskIndex t = 0; t < runs.size(); ++t) {
     if (!runs[t]) continue;
+    if (t < queued_->size() && ((*queued_)[t].disruption || !(*queued_)[t].plan)) {
+      add_there((*queued_)[t], room, numbers, free);
+      continue;
+    }
     const Choice& choice = tasks[t].menu->all[runs[t]->choice];
     for_rest(tasks[t], needs_, choice, runs[t]->nodes,
              [&](RestNumber need, PoolNode node, std::int64_t pods) {
@@ -199,7 +228,7 @@ std::optional<FreeRest> RestNeeds::free_beside(const std::vector<std::optional<P
              });
   }
   if (!may_be_short(tasks, free, layout, gpus)) return std::nullopt;
-  return FreeRest(std::move(layout), std::move(free));
+  return FreeRest(std::move(layout), free);
 }
 
 }  // namespace slackline::core

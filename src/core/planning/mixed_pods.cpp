@@ -97,6 +97,10 @@ void give_back(FreeGpus& free, const PlanTask& task, const Choice& choice,
   take_rest(free, task, choice, nodes, -1);
 }
 
+void give_back(FreeGpus& free, const PlanState& state, TaskIndex run) {
+  give_back(free, state.tasks()[run], state.running_choice(run), state.progress(run).run.nodes);
+}
+
 UsableByStops::UsableByStops(const FreeGpus& free, const PlanTask& task, const Choice& choice)
     : eligible_(task.usable()) {
   const EligibleNodes* now = free.usable(task.rest, eligible_);

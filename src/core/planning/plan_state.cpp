@@ -84,11 +84,6 @@ Run PlanState::run_at(TaskIndex task, ChoiceIndex index, double now_s,
   Run run;
   run.choice = index;
   run.nodes = nodes.empty() ? find_room(free_, (*tasks_)[task], chosen) : std::move(nodes);
-  if (run.nodes.empty() && free_.rest()) {  // runs were stopped for it: they are to leave the rest
-    FreeGpus gpus = free_;
-    gpus.set_rest(std::nullopt);
-    run.nodes = find_room(gpus, (*tasks_)[task], chosen);
-  }
   must(!run.nodes.empty());
   run.started_s = now_s;
   run.overhead_s = overhead_s(task, chosen);

@@ -111,6 +111,21 @@ TEST_F(RestOfNodesTest, AGangSharesNodesAsFarAsTheCpuGoes) {
   EXPECT_EQ(world_.count_of<SuspendJob>(), 0);
 }
 
+// Each of its kind alone leaves CPU for all others of its kind.
+TEST_F(RestOfNodesTest, SlicesAndGpusOfOneNodeShareItsCpu) {
+  const char* const slice = "nvidia.com/mig-1g.5gb";
+  world_.add(a_node("n1").of("A100", 4).resource(slice, 28).cpus(64));
+  for (const char* name : {"a", "b", "c"})
+    world_.add(a_job(name).gpus(1).cpus(16).waiting());
+  for (const char* name : {"s", "t", "u"})
+    world_.add(a_job(name).gpus(7, slice).cpus(14).waiting());
+  planner_.act(world_);
+  EXPECT_EQ(world_.count_of<ReleaseJob>(), 4) << "48 of 64 CPUs, and 14 of the 16 left";
+  world_.make_pods();
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(world_.bound(), 4);
+}
+
 TEST_F(RestOfNodesTest, PodsThatDifferTakeWhatEachAsksFor) {
   add_nodes(2, 64);
   world_.add(test::a_pod("a").gpus(4).cpus(40).gated().managed().in_gang("g", 3));

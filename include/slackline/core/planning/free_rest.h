@@ -41,22 +41,22 @@ struct RestLayout {
 class FreeRest {
  public:
   // `free`: by node. The places of the layout are found here.
-  FreeRest(RestLayout layout, std::vector<RestAmounts> free);
+  FreeRest(RestLayout layout, const std::vector<RestAmounts>& free);
 
   // So many pods take, below 0 give back, what they need there. O(needs).
   void take(RestNumber need, PoolIndex pool, PoolNode node, std::int64_t pods);
   // Of its eligible nodes those with enough free, in its pools; null: the need asks for nothing.
-  const EligibleNodes* usable(RestNumber need) const {
-    return needs()[need].asked.empty() ? nullptr : &usable_[need];
-  }
+  const EligibleNodes* usable(RestNumber need) const { return usable_[need].get(); }
   const std::vector<RestNeed>& needs() const { return layout_->needs; }
 
  private:
   void renew(RestNumber need, PoolIndex pool, PoolNode node);
 
   std::shared_ptr<const RestLayout> layout_;
-  std::vector<RestAmounts> free_;
-  std::vector<EligibleNodes> usable_;  // by need
+  std::size_t resources_ = 0;
+  std::vector<std::int64_t> free_;  // by node and resource
+  // By need; copies share them until one of them changes.
+  std::vector<std::shared_ptr<EligibleNodes>> usable_;
 };
 
 }  // namespace slackline::core

@@ -50,6 +50,8 @@ void take(FreeGpus& free, const PlanTask& task, const Choice& choice,
           const std::vector<PoolNode>& nodes);
 void give_back(FreeGpus& free, const PlanTask& task, const Choice& choice,
                const std::vector<PoolNode>& nodes);
+// Of a run of the state.
+void give_back(FreeGpus& free, const PlanState& state, TaskIndex run);
 // See what its pods need besides GPUs: of which need so many are on a node.
 template <class See>
 void for_rest(const PlanTask& task, const std::vector<RestNeed>& needs, const Choice& choice,
@@ -70,7 +72,8 @@ void for_rest(const PlanTask& task, const std::vector<RestNeed>& needs, const Ch
 }
 
 // Nodes that a task may use once runs there have ended that leave it the GPUs which it lacks, and
-// those that it may use now. What it lacks besides, where the GPUs are free, no stop is for.
+// those that it may use now. What it lacks besides, where the GPUs are free, no stop is for;
+// whether stops leave it the rest, too, is asked of those that are chosen.
 class UsableByStops {
  public:
   UsableByStops(const FreeGpus& free, const PlanTask& task, const Choice& choice);

@@ -140,9 +140,7 @@ class AskBack {
     const PlanTask& task = planning_.task(owner);
     FreeGpus free = state_.free();
     for (const TaskIndex run : begun) {
-      const Choice& choice = state_.running_choice(run);
-      if (planning_.task(run).queue != task.queue)
-        core::give_back(free, planning_.task(run), choice, state_.progress(run).run.nodes);
+      if (planning_.task(run).queue != task.queue) core::give_back(free, state_, run);
     }
     const std::vector<Choice>& all = task.menu->all;
     return std::any_of(all.begin(), all.end(), [&](const Choice& wanted) {
@@ -185,15 +183,27 @@ class AskBack {
     const Choice& wanted = planning_.menu(asker).all[index];
     const auto victims = victims_of(asker, wanted.pool, planning_.now_s());
     const auto sets = sets_of(asker, wanted, victims);
-    if (sets.empty()) return false;
-    const RoomGain gain = gain_of(asker, wanted, sets.front());
-    for (const StopVictim* victim : sets.front()) {
+    const auto set = std::find_if(sets.begin(), sets.end(), [&](const StopVictims& each) {
+      return leaves_the_rest(asker, wanted, each);
+    });
+    if (set == sets.end()) return false;
+    const RoomGain gain = gain_of(asker, wanted, *set);
+    for (const StopVictim* victim : *set) {
       planning_.give_back(victim->run, gain);
       stopped_.push_back(victim->run);
     }
     planning_.start(asker, index);
     look_for_borrowers();
     return true;
+  }
+
+  // With their GPUs, CPU and memory beside them.
+  bool leaves_the_rest(TaskIndex asker, const Choice& wanted, const StopVictims& set) const {
+    FreeGpus free = state_.free();
+    if (!free.rest()) return true;
+    for (const StopVictim* victim : set)
+      core::give_back(free, state_, victim->run);
+    return fits(free, planning_.task(asker), wanted);
   }
 
   // Who has a deadline and can meet it in what room is left, elsewhere or in another shape, goes on

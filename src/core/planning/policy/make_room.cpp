@@ -100,7 +100,7 @@ std::optional<ChoiceIndex> RoomMaker::first_cleared(TaskIndex asker, double limi
     if (best && run_gpu_s >= best->gpu_s) continue;
     auto stopped =
         in_the_way(asker, as_if_equal(task, wanted), among, needed_s, limit_s - lat_s, first);
-    if (!stopped) continue;
+    if (!stopped || !leaves_the_rest(asker, wanted, *stopped)) continue;
     Cleared cleared{choice, std::move(*stopped)};
     cleared.gpu_s = run_gpu_s;
     for (const Victim* victim : cleared.stopped) {
@@ -336,6 +336,19 @@ std::optional<RoomMaker::Chosen> RoomMaker::in_the_way(TaskIndex asker, const Ch
   for (const Victim* victim : off)
     visit_nodes(*victim, [&](PoolNode node, int) { given_[node] = 0; });
   return standing;
+}
+
+// With their GPUs, CPU and memory beside them.
+bool RoomMaker::leaves_the_rest(TaskIndex asker, const Choice& wanted, const Chosen& set) const {
+  FreeGpus free = state_.free();
+  if (!free.rest()) return true;
+  for (const Victim* victim : set) {
+    give_back(free, state_, victim->task);
+    if (victim->shrunk)
+      take(free, planning_.task(victim->task), state_.choice(victim->task, *victim->shrunk),
+           {victim->first_node});
+  }
+  return core::fits(free, planning_.task(asker), wanted);
 }
 
 // Best fit, as FreeGpus::find: the fewest GPUs first. `before`: eligible nodes that had enough

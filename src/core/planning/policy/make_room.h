@@ -147,6 +147,7 @@ class RoomMaker {
   bool can_resume(const Victim& victim, double needed_s) const;
   std::optional<Chosen> in_the_way(TaskIndex asker, const Choice& wanted, const Victims& among,
                                    double needed_s, double most_notice_s, const Victims& first);
+  bool leaves_the_rest(TaskIndex asker, const Choice& wanted, const Chosen& set) const;
   std::optional<Chosen> standing_on(const Choice& wanted, const EligibleNodes* eligible, int before,
                                     const Chosen& off) const;
   bool pay(TaskIndex asker, double cost_gpu_s);

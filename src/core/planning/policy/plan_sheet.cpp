@@ -27,7 +27,7 @@ PlanSheet::PlanSheet(const Planning& planning, double price, const std::vector<T
       shares_(planning.state().shares()) {
   for (const TaskIndex run : stopped_) {
     const Choice& choice = state_->running_choice(run);
-    give_back(free_, planning.task(run), choice, state_->progress(run).run.nodes);
+    give_back(free_, *state_, run);
     shares_.end(state_->use_of(run, choice));
   }
 }
