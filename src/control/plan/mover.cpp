@@ -53,8 +53,8 @@ std::vector<OwnWrite> Mover::look(const ClusterSnapshot& snapshot,
       std::any_of(plan.effects.begin(), plan.effects.end(),
                   [](const core::Effect& effect) { return effect.ended.has_value(); });
   std::vector<OwnWrite> writes;
-  if (!stops)
-    writes = core::begin_move(snapshot, queue, moves.may_be_carried_out(found), options.now_wall_s);
+  if (const auto move = stops ? std::nullopt : moves.carried_out(found))
+    writes = core::begin_move(queue, *move, options.now_wall_s);
   std::erase_if(found, [&](const core::Move& move) {
     return std::any_of(writes.begin(), writes.end(), [&](const OwnWrite& write) {
       return write.as<StopJob>()->move->task == move.advice.task;

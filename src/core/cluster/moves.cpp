@@ -8,6 +8,8 @@
 
 #include "clearing.h"
 #include "slackline/base/duration.h"
+#include "slackline/core/cluster/budgets.h"
+#include "slackline/core/cluster/ending_pods.h"
 #include "slackline/core/planning/lost_work.h"
 #include "slackline/core/planning/mixed_pods.h"
 #include "slackline/model/reason.h"
@@ -56,12 +58,12 @@ std::vector<Move> Moves::advised() const {
   return found;
 }
 
-std::vector<Move> Moves::may_be_carried_out(const std::vector<Move>& advised) const {
-  std::vector<Move> out;
-  if (advised.empty() || !policy_.stop_limits()) return out;
+std::optional<Move> Moves::carried_out(const std::vector<Move>& advised) const {
+  if (advised.empty() || !policy_.stop_limits()) return std::nullopt;
   std::set<std::string> busy;
   for (TaskIndex index = 0; index < queue_.size(); ++index)
     if (auto account = moved_for(queue_.task(index))) busy.insert(*std::move(account));
+  const Disruptions disruptions(snapshot_, EndingPods(snapshot_, options_.now_wall_s).pods());
   const auto budget = policy_.budget();
   const std::vector<double> left_gpu_s =
       budget ? state_.budgets_left_gpu_s(*budget, options_.now_wall_s) : std::vector<double>();
@@ -70,11 +72,11 @@ std::vector<Move> Moves::may_be_carried_out(const std::vector<Move>& advised) co
     if (busy.contains(account)) continue;
     const QueueNumber number = state_.tasks()[move.gains].queue;
     if (budget && move.advice.lost_gpu_s > left_gpu_s[number]) continue;
-    if (!is_allowed(move) || !would_start_all(move)) continue;
-    busy.insert(account);
-    out.push_back(move);
+    if (is_allowed(move) && disruptions.allow(queue_.bound_pods(move.moved)) &&
+        would_start_all(move))
+      return move;
   }
-  return out;
+  return std::nullopt;
 }
 
 const QueueRules& Moves::rules_of(TaskIndex index) const {
@@ -251,10 +253,11 @@ bool Moves::would_start_all(const Move& move) const {
   for (const TaskIndex index : move.moved)
     limit_to(std::make_shared<const EligibleNodes>(elsewhere(index)), tasks[index]);
   if (move.cleared != nullptr) limit_to(move.cleared, tasks[move.gains]);
-  const TaskTable table(std::move(tasks));
-  PlanState trial = state_.with(table);
+  PlanState stopped = state_;
   for (const TaskIndex index : move.moved)
-    trial.stop(index, options_.now_wall_s);
+    stopped.stop(index, options_.now_wall_s);
+  const TaskTable table(std::move(tasks));
+  PlanState trial = stopped.with(table);
   const Plan then = plan(trial, options_.now_wall_s, policy_);
   const auto runs = [&](TaskIndex index) {
     return trial.progress(index).phase == TaskPhase::kRunning;

@@ -3,8 +3,6 @@
 #include <memory>
 #include <utility>
 
-#include "slackline/core/cluster/budgets.h"
-#include "slackline/core/cluster/ending_pods.h"
 #include "slackline/core/cluster/growth.h"
 #include "slackline/core/planning/lost_work.h"
 #include "slackline/model/reason.h"
@@ -43,19 +41,11 @@ OwnWrite stop_of(const Queue& queue, const Move& move, std::size_t which, double
 
 }  // namespace
 
-std::vector<OwnWrite> begin_move(const ClusterSnapshot& snapshot, const Queue& queue,
-                                 const std::vector<Move>& moves, double now_wall_s) {
-  if (moves.empty()) return {};
-  const std::vector<PodPtr> ending = EndingPods(snapshot, now_wall_s).pods();
-  Disruptions disruptions(snapshot, ending);
-  for (const Move& move : moves) {
-    if (!disruptions.add(queue.bound_pods(move.moved))) continue;
-    std::vector<OwnWrite> writes;
-    for (std::size_t which = 0; which < move.moved.size(); ++which)
-      writes.push_back(stop_of(queue, move, which, now_wall_s));
-    return writes;
-  }
-  return {};
+std::vector<OwnWrite> begin_move(const Queue& queue, const Move& move, double now_wall_s) {
+  std::vector<OwnWrite> writes;
+  for (std::size_t which = 0; which < move.moved.size(); ++which)
+    writes.push_back(stop_of(queue, move, which, now_wall_s));
+  return writes;
 }
 
 }  // namespace slackline::core

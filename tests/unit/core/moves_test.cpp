@@ -73,7 +73,8 @@ class MovesTest : public testing::Test {
     const std::vector<Move> found = moves.advised();
     for (const Move& move : found)
       advised_.push_back(move.advice);
-    writes_ = begin_move(snapshot, queue, moves.may_be_carried_out(found), asked.now_wall_s);
+    const auto move = moves.carried_out(found);
+    writes_ = move ? begin_move(queue, *move, asked.now_wall_s) : std::vector<OwnWrite>();
   }
 
   std::string node_of(const std::string& job) const {

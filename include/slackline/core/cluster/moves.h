@@ -55,9 +55,9 @@ class Moves {
         const RunSpeeds& speeds, const Policy& policy);
 
   std::vector<Move> advised() const;
-  // Of these, those of which any one may be carried out now: the places of each were looked for as
-  // if nothing else moved.
-  std::vector<Move> may_be_carried_out(const std::vector<Move>& advised) const;
+  // Of these, the one to carry out now, none that disruption budgets forbid: the places of each were
+  // looked for as if nothing else moved. nullopt: none.
+  std::optional<Move> carried_out(const std::vector<Move>& advised) const;
 
  private:
   const QueueRules& rules_of(TaskIndex index) const;

@@ -10,9 +10,7 @@
 
 namespace slackline::core {
 
-// The first of these that disruption budgets do not forbid: the places of the others may be taken
-// then. Not together with other stops of the same snapshot, which would use up the same budgets.
-std::vector<OwnWrite> begin_move(const ClusterSnapshot& snapshot, const Queue& queue,
-                                 const std::vector<Move>& moves, double now_wall_s);
+// Not together with other stops of the same snapshot, which would use up the same budgets.
+std::vector<OwnWrite> begin_move(const Queue& queue, const Move& move, double now_wall_s);
 
 }  // namespace slackline::core
