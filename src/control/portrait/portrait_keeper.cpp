@@ -46,8 +46,10 @@ void PortraitKeeper::open_again() {
   changed_.clear();
   forgotten_.clear();
   load();
+  again_ = true;
   for (const auto& change : std::exchange(told_, {}))
     change();
+  again_ = false;
   publish();
 }
 
@@ -83,10 +85,10 @@ Portrait& PortraitKeeper::portrait_of(const PortraitIdentity& identity) {
 }
 
 void PortraitKeeper::observe(const std::vector<ObservedWindow>& windows) {
-  learn([this, windows] {
-    for (const ObservedWindow& window : windows)
-      core::observe(portrait_of(window.identity), window.usage);
-  });
+  // Runs are worth more: half of the room is theirs.
+  for (const ObservedWindow& window : windows)
+    learn([this, window] { core::observe(portrait_of(window.identity), window.usage); },
+          kMostTold / 2);
 }
 
 void PortraitKeeper::add_run(const PortraitIdentity& identity, const PortraitRun& run) {
@@ -113,6 +115,7 @@ void PortraitKeeper::add_rollback(const PortraitIdentity& identity,
 }
 
 void PortraitKeeper::count_resizes(const ResizeRecord& before, const ResizeRecord& now) const {
+  if (again_) return;
   if (now.kept_s != before.kept_s) count_resize(metrics_, kResizeKept);
   if (now.rolled_back.run != before.rolled_back.run)
     count_resize(metrics_, to_string(now.rolled_back.failure));

@@ -77,11 +77,11 @@ class PortraitKeeper {
   PortraitKeeper(const PortraitOptions& options, store::PortraitStore store,
                  obs::MetricsRegistry& metrics, const Clock& clock);
   void load();
-  // Now, and again when the database opens.
+  // Now, and again when the database opens, unless too much was told meanwhile.
   template <class Change>
-  void learn(Change change) {
+  void learn(Change change, std::size_t most = kMostTold) {
     change();
-    if (closed() && told_.size() < kMostTold) told_.emplace_back(std::move(change));
+    if (closed() && told_.size() < most) told_.emplace_back(std::move(change));
   }
   void take_run(const PortraitIdentity& identity, const PortraitRun& run);
   void drop(const std::string& key);
@@ -102,6 +102,7 @@ class PortraitKeeper {
   std::set<std::string> changed_;
   std::set<std::string> forgotten_;
   std::vector<std::function<void()>> told_;  // since it has been closed
+  bool again_ = false;                       // it is learnt again, and was counted
   bool urgent_ = false;
   bool published_ = true;
 };

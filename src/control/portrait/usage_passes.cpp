@@ -93,6 +93,7 @@ void UsagePasses::turn() {
 // A replica that knows of nothing measured has an empty disk, or a new Prometheus: nothing is told
 // twice.
 double UsagePasses::first_look_s() const {
+  if (!portraits_.problem().get()->empty()) return step_s_;  // what it has is not known yet
   const auto book = portraits_.known().get();
   const bool measured =
       std::any_of(book->portraits.begin(), book->portraits.end(), [](const auto& entry) {
