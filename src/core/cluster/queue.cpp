@@ -503,7 +503,7 @@ class QueueMaker {
     for (TaskIndex t = 0; t < queue_.tasks_.size(); ++t) {
       recall_stops(t);
       const QueueTask& task = queue_.tasks_[t];
-      if (!runs_[t] && !task.bound.empty()) queue_.state_.runs_elsewhere(t);
+      if (!runs_[t] && task.plan && !task.bound.empty()) queue_.state_.runs_elsewhere(t);
       if (!runs_[t]) continue;
       if (!task.plan) queue_.going_on_.push_back(t);
       const auto since_s = task.plan ? started_s(task) : std::nullopt;
