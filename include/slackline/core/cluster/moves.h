@@ -55,8 +55,8 @@ class Moves {
         const RunSpeeds& speeds, const Policy& policy);
 
   std::vector<Move> advised() const;
-  // Of these, the one to carry out now, none that disruption budgets forbid: the places of each were
-  // looked for as if nothing else moved. nullopt: none.
+  // Of these, the one to carry out now, none that disruption budgets forbid: the places of each
+  // were looked for as if nothing else moved. nullopt: none.
   std::optional<Move> carried_out(const std::vector<Move>& advised) const;
 
  private:
