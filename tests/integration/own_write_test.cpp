@@ -10,8 +10,6 @@ namespace slackline::cluster {
 namespace {
 
 using test::FakeApiServer;
-using test::FakeConnection;
-using test::FakeRequest;
 
 const std::string kPodPatch = "PATCH /api/v1/namespaces/ml/pods/train-0";
 const std::string kJobPatch = "PATCH /apis/batch/v1/namespaces/ml/jobs/train";
@@ -34,11 +32,6 @@ class OwnWriteTest : public testing::Test {
     suspend_ = job_write(job, SuspendJob{});
   }
 
-  void answer(const std::string& name, int status, const std::string& body) {
-    server_.next(name,
-                 [=](const FakeRequest&, FakeConnection& reply) { reply.reply(status, body); });
-  }
-
   const test::TemporaryFolder temporary_;
   FakeApiServer server_;
   std::unique_ptr<ApiClient> api_;
@@ -52,9 +45,9 @@ TEST_F(OwnWriteTest, AJobIsLetGoEvenIfItsTemplateMayNotBeChanged) {
   ShapeChange shape;
   shape.affinity_terms.emplace();
   open.change = JobChange{OpenJob{shape}};
-  answer(kJobPatch, 422,
-         R"({"kind":"Status","code":422,"reason":"Invalid","message":"immutable"})");
-  answer(kJobPatch, 200, R"({"metadata":{"resourceVersion":"43"}})");
+  server_.next(kJobPatch, 422,
+               R"({"kind":"Status","code":422,"reason":"Invalid","message":"immutable"})");
+  server_.next(kJobPatch, 200, R"({"metadata":{"resourceVersion":"43"}})");
   const auto version = writer_->write(open);
   ASSERT_TRUE(version) << version.error().message;
   EXPECT_EQ(*version, "43");
@@ -63,11 +56,11 @@ TEST_F(OwnWriteTest, AJobIsLetGoEvenIfItsTemplateMayNotBeChanged) {
 }
 
 TEST_F(OwnWriteTest, TheServerIsAskedForItsVersion) {
-  answer("GET /version", 200, R"({"major":"1","minor":"35"})");
+  server_.next("GET /version", 200, R"({"major":"1","minor":"35"})");
   const auto minor = server_minor(*api_);
   ASSERT_TRUE(minor) << minor.error().message;
   EXPECT_EQ(*minor, 35);
-  answer("GET /version", 503, "{}");
+  server_.next("GET /version", 503, "{}");
   EXPECT_FALSE(server_minor(*api_));
 }
 
@@ -77,7 +70,7 @@ TEST_F(OwnWriteTest, EachGoesWhereItBelongsAndTellsTheNewVersion) {
        {std::tuple(kPodPatch, lift_, "application/json-patch+json"),
         std::tuple(kPodPatch + "/status", nominate_, "application/merge-patch+json"),
         std::tuple(kJobPatch, suspend_, "application/merge-patch+json")}) {
-    answer(name, 200, written);
+    server_.next(name, 200, written);
     const auto version = writer_->write(write);
     ASSERT_TRUE(version) << version.error().message;
     EXPECT_EQ(*version, "42");
@@ -90,9 +83,9 @@ TEST_F(OwnWriteTest, AGangThatIsCompleteByNowIsNotSuspended) {
   OwnWrite late = suspend_;
   late.change = JobChange{SuspendJob{.unless_bound = {{"ml", "train-0"}, {"ml", "train-1"}}}};
   const auto show = [&](const std::string& name, const std::string& node) {
-    answer("GET /api/v1/namespaces/ml/pods/" + name, 200,
-           R"({"kind":"Pod","metadata":{"namespace":"ml","uid":"u","name":")" + name +
-               R"("},"spec":{"nodeName":")" + node + R"("}})");
+    server_.next("GET /api/v1/namespaces/ml/pods/" + name, 200,
+                 R"({"kind":"Pod","metadata":{"namespace":"ml","uid":"u","name":")" + name +
+                     R"("},"spec":{"nodeName":")" + node + R"("}})");
   };
   show("train-0", "n1");
   show("train-1", "n2");
@@ -102,22 +95,22 @@ TEST_F(OwnWriteTest, AGangThatIsCompleteByNowIsNotSuspended) {
   EXPECT_TRUE(server_.requests(kJobPatch).empty());
   show("train-0", "n1");
   show("train-1", "");
-  answer(kJobPatch, 200, R"({"metadata":{"resourceVersion":"42"}})");
+  server_.next(kJobPatch, 200, R"({"metadata":{"resourceVersion":"42"}})");
   EXPECT_TRUE(writer_->write(late));
 }
 
 TEST_F(OwnWriteTest, AnEvictionIsPostedAndOnlySuccessIsSuccess) {
   const std::string name = "POST /api/v1/namespaces/ml/pods/train-0/eviction";
-  answer(name, 201, R"({"kind":"Status","status":"Success"})");
+  server_.next(name, 201, R"({"kind":"Status","status":"Success"})");
   const auto evicted = writer_->write(evict_);
   ASSERT_TRUE(evicted) << evicted.error().message;
   EXPECT_EQ(*evicted, "") << "the answer names no version";
   EXPECT_EQ(server_.requests(name).at(0).headers.at("content-type"), "application/json");
 
-  answer(name, 200, "<html>a proxy</html>");
+  server_.next(name, 200, "<html>a proxy</html>");
   EXPECT_EQ(writer_->write(evict_).error().code, ErrorCode::kTimeout) << "it may have happened";
   const auto refused = [&](int status, const std::string& reason) {
-    answer(name, status, R"({"kind":"Status","reason":")" + reason + R"(","message":"no"})");
+    server_.next(name, status, R"({"kind":"Status","reason":")" + reason + R"(","message":"no"})");
     return writer_->write(evict_).error().code;
   };
   EXPECT_EQ(refused(429, "TooManyRequests"), ErrorCode::kResourceExhausted) << "a budget";
@@ -127,20 +120,20 @@ TEST_F(OwnWriteTest, AnEvictionIsPostedAndOnlySuccessIsSuccess) {
 }
 
 TEST_F(OwnWriteTest, APreconditionThatDoesNotHoldIsAConflict) {
-  answer(kPodPatch, 422,
-         R"({"kind":"Status","code":422,"reason":"Invalid","message":"test failed"})");
+  server_.next(kPodPatch, 422,
+               R"({"kind":"Status","code":422,"reason":"Invalid","message":"test failed"})");
   EXPECT_EQ(writer_->write(lift_).error().code, ErrorCode::kConflict);
-  answer(kJobPatch, 409,
-         R"({"kind":"Status","code":409,"reason":"Conflict","message":"modified"})");
+  server_.next(kJobPatch, 409,
+               R"({"kind":"Status","code":409,"reason":"Conflict","message":"modified"})");
   EXPECT_EQ(writer_->write(suspend_).error().code, ErrorCode::kConflict);
-  answer(kJobPatch, 422,
-         R"({"kind":"Status","code":422,"reason":"Invalid","message":"immutable"})");
+  server_.next(kJobPatch, 422,
+               R"({"kind":"Status","code":422,"reason":"Invalid","message":"immutable"})");
   EXPECT_EQ(writer_->write(suspend_).error().code, ErrorCode::kInvalidArgument);
 }
 
 TEST_F(OwnWriteTest, AnEventIsPostedInTheNamespaceOfItsObject) {
   const std::string name = "POST /api/v1/namespaces/ml/events";
-  answer(name, 201, "{}");
+  server_.next(name, 201, "{}");
   ASSERT_TRUE(writer_->post({"Job", {"ml", "train"}, Uid("u1"), "Released", "on n1", false}));
   const std::string body = server_.requests(name).at(0).body;
   for (const char* part : {R"("reason":"Released")", R"("apiVersion":"batch/v1","kind":"Job")"})

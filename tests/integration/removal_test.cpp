@@ -13,8 +13,6 @@ namespace slackline::cluster {
 namespace {
 
 using test::FakeApiServer;
-using test::FakeConnection;
-using test::FakeRequest;
 
 const std::string kApiService =
     "DELETE /apis/apiregistration.k8s.io/v1/apiservices/v1.visibility.slackline.dev";
@@ -25,21 +23,16 @@ class RemovalTest : public testing::Test {
     api_ = connect({.kubeconfig = server_.write_kubeconfig(temporary_.path())}).value();
   }
 
-  void answer(const std::string& name, int status, const std::string& body) {
-    server_.next(name,
-                 [=](const FakeRequest&, FakeConnection& reply) { reply.reply(status, body); });
-  }
-
   const test::TemporaryFolder temporary_;
   FakeApiServer server_;
   std::unique_ptr<ApiClient> api_;
 };
 
 TEST_F(RemovalTest, PodsThatAreBeingDeletedAreToldFromThoseThatRun) {
-  answer("GET /api/v1/namespaces/gpus/pods", 200,
-         R"({"kind":"PodList","items":[{"metadata":{"name":"a"}},)"
-         R"({"metadata":{"name":"b","deletionTimestamp":"2026-11-30T10:00:00Z"}},)"
-         R"({"metadata":{"name":"c","deletionTimestamp":"2026-11-30T10:00:00Z"}}]})");
+  server_.next("GET /api/v1/namespaces/gpus/pods", 200,
+               R"({"kind":"PodList","items":[{"metadata":{"name":"a"}},)"
+               R"({"metadata":{"name":"b","deletionTimestamp":"2026-11-30T10:00:00Z"}},)"
+               R"({"metadata":{"name":"c","deletionTimestamp":"2026-11-30T10:00:00Z"}}]})");
   const auto left = Removal(*api_).daemons_left("gpus");
   ASSERT_TRUE(left) << left.error().message;
   EXPECT_EQ(left->running, 1U);
@@ -48,11 +41,11 @@ TEST_F(RemovalTest, PodsThatAreBeingDeletedAreToldFromThoseThatRun) {
 
 TEST_F(RemovalTest, TheApiServiceOfTheAggregatedApiGoesWhereThereIsOne) {
   Removal removal(*api_);
-  answer(kApiService, 200, "{}");
+  server_.next(kApiService, 200, "{}");
   EXPECT_TRUE(removal.remove_api_service());
-  answer(kApiService, 404, R"({"kind":"Status","code":404,"reason":"NotFound"})");
+  server_.next(kApiService, 404, R"({"kind":"Status","code":404,"reason":"NotFound"})");
   EXPECT_TRUE(removal.remove_api_service()) << "most clusters have none";
-  answer(kApiService, 403, R"({"kind":"Status","code":403,"reason":"Forbidden"})");
+  server_.next(kApiService, 403, R"({"kind":"Status","code":403,"reason":"Forbidden"})");
   EXPECT_FALSE(removal.remove_api_service());
   EXPECT_EQ(server_.count(kApiService), 3U);
 }

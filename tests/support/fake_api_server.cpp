@@ -288,6 +288,10 @@ void FakeApiServer::next(const std::string& name, Answer answer) {
   next_[name].push_back(std::move(answer));
 }
 
+void FakeApiServer::next(const std::string& name, int status, const std::string& body) {
+  next(name, [=](const FakeRequest&, FakeConnection& reply) { reply.reply(status, body); });
+}
+
 void FakeApiServer::always(const std::string& name, Answer answer) {
   MutexLock lock(mutex_);
   always_[name] = std::move(answer);

@@ -110,6 +110,7 @@ class FakeApiServer {
 
   void offer_streaming_lists(bool offered) { streaming_lists_ = offered; }
   void next(const std::string& name, Answer answer);
+  void next(const std::string& name, int status, const std::string& body);
   void always(const std::string& name, Answer answer);
   // The well-behaved answer.
   void serve(const FakeRequest& request, FakeConnection& connection);
