@@ -178,9 +178,7 @@ class ChangeFinder {
       PlanState state = trials.with(task);
       state.stop(run, question_.now_s);
       state.withdraw(run);
-      state.hold_back(task,
-                      std::max(state.progress(task).not_before_s,
-                               question_.now_s + lasting_grace_s(state.tasks()[run].grace_s)));
+      state.hold_back(task, question_.now_s + lasting_grace_s(state.tasks()[run].grace_s));
       keep({ChangeKind::kGiveWay,
             format("stop {}", queue.task(run).key.str()),
             queue.task(run).key,
