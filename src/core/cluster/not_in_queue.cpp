@@ -5,6 +5,7 @@
 
 #include "queue_tasks.h"
 #include "slackline/base/text.h"
+#include "slackline/core/cluster/task_catalog.h"
 
 namespace slackline::core {
 namespace {
@@ -170,6 +171,18 @@ const OwnerGang* gang_named(const ClusterSnapshot& snapshot, const ObjectKey& ke
   return nullptr;
 }
 
+// Of the pods of another controller, which start by themselves.
+std::string why_not_as_one(const ClusterSnapshot& snapshot, const TaskParts& parts) {
+  const auto turn = std::ranges::find_if(
+      parts.unbound, [](const PodPtr& pod) { return pod->our_gate && !pod->deleting; });
+  if (turn != parts.unbound.end())
+    return format("the pods of the {} start one by one: ask for each, as for {}", parts.controller,
+                  printable((*turn)->key.name, 64));
+  const Pod& pod = parts.unbound.empty() ? *parts.bound.front() : *parts.unbound.front();
+  return format("the pod {} of the {} {}", printable(pod.key.name, 64), parts.controller,
+                why(snapshot, pod));
+}
+
 }  // namespace
 
 std::string why_left_to_others(const Job& job) {
@@ -207,6 +220,10 @@ std::string why_not_in_queue(const ClusterSnapshot& snapshot, const ObjectKey& k
         "{} is not in the queue: the pods of the {} run, or were not seen by Slackline's webhook "
         "and wait one by one (docs/GANGS.md)",
         name, gang->kind);
+  const TaskCatalog catalog(snapshot);
+  for (const TaskParts& parts : catalog.parts())
+    if (parts.kind == TaskKind::kController && parts.key == key)
+      return format("{} is not in the queue: {}", name, why_not_as_one(snapshot, parts));
   return format("{} is not in the queue: there is no Job or pod of that name; /v1/tasks lists all",
                 name);
 }

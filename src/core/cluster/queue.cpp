@@ -503,7 +503,8 @@ class QueueMaker {
     for (TaskIndex t = 0; t < queue_.tasks_.size(); ++t) {
       recall_stops(t);
       const QueueTask& task = queue_.tasks_[t];
-      if (!runs_[t] && task.plan && !task.bound.empty()) queue_.state_.runs_elsewhere(t);
+      if (!runs_[t] && task.plan && !task.bound.empty())
+        queue_.state_.runs_elsewhere(t, end_as_planned(task, options_.now_wall_s).value_or(kNever));
       if (!runs_[t]) continue;
       if (!task.plan) queue_.going_on_.push_back(t);
       const auto since_s = task.plan ? started_s(task) : std::nullopt;
@@ -512,10 +513,8 @@ class QueueMaker {
     }
     let_arrive(/*stopped_before=*/true);
     let_arrive(/*stopped_before=*/false);
-    for (std::size_t i = 0; i < other_runs_.size() && options_.foresee; ++i) {
-      const auto t = static_cast<TaskIndex>(queue_.tasks_.size() + i);
-      if (runs_[t]) started.emplace_back(other_runs_[i].started_s, t);
-    }
+    for (auto t = static_cast<TaskIndex>(queue_.tasks_.size()); t < runs_.size(); ++t)
+      if (runs_[t]) started.emplace_back(other_runs_[t - queue_.tasks_.size()].started_s, t);
     std::sort(started.begin(), started.end());
     queue_.state_.keep_quotas(quotas_.left());
     for (const auto& [time_s, t] : started) {

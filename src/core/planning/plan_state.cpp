@@ -180,6 +180,19 @@ void PlanState::withhold(PoolIndex pool, const std::vector<PoolNode>& nodes) {
     free_.take(pool, {node}, std::max(0, free_.at(pool, node)));
 }
 
+void PlanState::runs_elsewhere(TaskIndex task, double until_s) {
+  elsewhere_.push_back({(*tasks_)[task].queue, until_s});
+  shares_.count_elsewhere(elsewhere_.back().queue, 1);
+}
+
+void PlanState::end_elsewhere(double now_s) {
+  std::erase_if(elsewhere_, [&](const RunElsewhere& run) {
+    const bool ended = run.until_s <= now_s;
+    if (ended) shares_.count_elsewhere(run.queue, -1);
+    return ended;
+  });
+}
+
 bool PlanState::holds_out(TaskIndex task, double now_s) const {
   const PlanTask& planned = (*tasks_)[task];
   return planned.preference.size() > 1 && now_s < planned.submit_s + planned.fallback_after_s;

@@ -39,6 +39,8 @@ class Player {
              EntryKind::kArrival, task);
     for (const TaskIndex task : state_.running())
       push_finish(task, state_.progress(task).run);
+    for (const RunElsewhere& run : state_.elsewhere())
+      if (run.until_s < kNever) push(run.until_s, EntryKind::kWake);
     if (options.plan_at_s) push(*options.plan_at_s, EntryKind::kWake);
     const double began_s = queue_.empty() ? 0 : queue_.top().time_s;
     int calls = 0;
@@ -84,6 +86,7 @@ class Player {
   }
 
   void take(const Entry& entry, double now_s) {
+    if (entry.kind == EntryKind::kWake) state_.end_elsewhere(entry.time_s);
     // The batch may be a little earlier than the wake-up: it has come all the same.
     if (entry.kind == EntryKind::kWake && entry.time_s == state_.next_wake_s())
       state_.set_next_wake(std::min(entry.time_s, now_s));

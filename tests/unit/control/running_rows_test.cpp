@@ -112,6 +112,23 @@ TEST_F(RunningRowsTest, OneOnACordonedNodeEndsAsPlanned) {
   EXPECT_NEAR(*ends.progress, kRan_s / kLength_s, 1e-9) << "of its work, not of its limit";
 }
 
+TEST_F(RunningRowsTest, OneOnACordonedNodeIsOneOfItsQueueUntilItEnds) {
+  Settings settings = *settings_.get();
+  settings.queues.defaults.max_running = 1;
+  settings_.set(settings);
+  const ClusterSnapshot snapshot = a_cluster()
+                                       .with(a_node("n1").cordoned())
+                                       .with(a_node("n2"))
+                                       .with(a_run())
+                                       .with(its_pod())
+                                       .with(waits(4))
+                                       .build();
+  const QueueRow waiting = row(snapshot, "waits");
+  EXPECT_EQ(waiting.reason, reason::kShareExceeded);
+  ASSERT_TRUE(waiting.start_s) << waiting.forecast;
+  EXPECT_NEAR(*waiting.start_s, start_s() + kLength_s, 1);
+}
+
 TEST_F(RunningRowsTest, WhatItsTimeLimitWillEndIsNotNearlyDone) {
   const ClusterSnapshot snapshot = a_cluster()
                                        .with(a_node("n1"))

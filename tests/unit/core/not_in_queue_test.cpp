@@ -54,8 +54,19 @@ TEST(NotInQueue, EachCaseNamesWhatIsTheMatter) {
               HasSubstr("pod by pod (waiting: 1): ask for each, as for each-b"));
   EXPECT_THAT(why(cluster, "runs-0"), HasSubstr("the pod runs on n1"));
   EXPECT_THAT(why(cluster, "serves"), HasSubstr("belongs to ReplicaSet web"));
+  EXPECT_THAT(why(cluster, "web"),
+              HasSubstr("the pod serves of the ReplicaSet belongs to ReplicaSet web"))
+      << "as `tasks` names it";
   EXPECT_THAT(why(cluster, "foreign"), HasSubstr("gate that is not Slackline's"));
   EXPECT_THAT(why(cluster, "nobody"), HasSubstr("there is no Job or pod of that name"));
+}
+
+TEST(NotInQueue, PodsOfAnotherControllerThatWaitTheirTurnAreAskedForEach) {
+  Pod waits = a_pod("step-7").gpus(1).owned_by("Workflow", "nightly").build();
+  waits.gated = waits.our_gate = true;
+  const ClusterSnapshot cluster = a_cluster().with(a_node("n1")).add(waits).build();
+  EXPECT_THAT(why(cluster, "nightly"),
+              HasSubstr("the pods of the Workflow start one by one: ask for each, as for step-7"));
 }
 
 TEST(NotInQueue, ANamespaceWithoutTheLabelIsNamedWithTheRemedy) {

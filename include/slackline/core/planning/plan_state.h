@@ -73,6 +73,12 @@ struct TaskProgress {
   Run run;                   // while kRunning
 };
 
+// On nodes that are in no pool any more.
+struct RunElsewhere {
+  QueueNumber queue = 0;
+  double until_s = 0;
+};
+
 class PlanState {
  public:
   // `tasks` must outlive the state.
@@ -103,8 +109,12 @@ class PlanState {
   void share_by(std::shared_ptr<const Shares> shares) { shares_ = ShareUse(std::move(shares)); }
   // What the quotas leave beside those that run now, by QuotaNeed::limit.
   void keep_quotas(std::vector<std::int64_t> left) { shares_.keep_quotas(std::move(left)); }
-  // It runs on nodes that are in no pool any more: of its queue's tasks that run it is one.
-  void runs_elsewhere(TaskIndex task) { shares_.run_elsewhere((*tasks_)[task].queue); }
+  // It runs on nodes that are in no pool any more: of its queue's tasks that run it is one until
+  // then, by the caller's end_elsewhere().
+  void runs_elsewhere(TaskIndex task, double until_s);
+  void end_elsewhere(double now_s);
+  // When each of them ends; never: nobody knows.
+  const std::vector<RunElsewhere>& elsewhere() const { return elsewhere_; }
   void ask_back(PoolIndex pool) { shares_.ask_back(pool); }
   void forget_asks() { shares_.forget_asks(); }
   void set_next_wake(double next_wake_s) { next_wake_s_ = next_wake_s; }
@@ -220,6 +230,7 @@ class PlanState {
   TaskList running_;
   FreeGpus free_;
   ShareUse shares_;
+  std::vector<RunElsewhere> elsewhere_;
   double last_arrival_s_ = -kNoDeadline;
   double arrival_before_s_ = -kNoDeadline;
   double next_wake_s_ = -1;

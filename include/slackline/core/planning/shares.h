@@ -105,8 +105,9 @@ class ShareUse {
   // The same rules but for quotas, and nothing in use.
   ShareUse unused() const { return shares_ == nullptr ? ShareUse() : ShareUse(shares_); }
   void begin(const SharedUse& use) { count(use, 1); }
-  void run_elsewhere(QueueNumber queue) {
-    if (shares_ != nullptr) ++running_[row_of(queue)];
+  // A run of the queue on nodes that are in no pool begins or, with -1, ends.
+  void count_elsewhere(QueueNumber queue, int runs) {
+    if (shares_ != nullptr) running_[row_of(queue)] += runs;
   }
   void end(const SharedUse& use) { count(use, -1); }
   // Its queue owns them, and does not use them. False of a type that nobody has a share of.
