@@ -17,6 +17,10 @@ namespace {
 
 constexpr double kSeveral = 5;  // times, either way: what is assumed of a time without a record
 
+double end_of(const RecordedJob& job) {
+  return std::max(job.end_s.value_or(0), job.submit_s + job.duration_s);
+}
+
 core::RunTimeFromHistory within(double median_s, double factor) {
   core::RunTimeFromHistory time;
   time.median_s = median_s;
@@ -39,7 +43,7 @@ class FamilyPast {
     run.usage.run = Uid(std::to_string(number));
     run.gpu_type = any_type_;
     run.shape = {1, static_cast<int>(job.gpus)};
-    run.finished_s = job.submit_s + job.duration_s;
+    run.finished_s = end_of(job);
     run.run_s = job.duration_s;
     core::add_run(portrait_, run);
   }
@@ -169,7 +173,7 @@ std::vector<std::optional<core::RunTimeFromHistory>> expected_run_times(
     if (job.gpus < 1 || !(job.duration_s > 0)) continue;
     expected[i] = rule == RunTimeRule::kSimilar ? families.expect_by_nearest(job)
                                                 : families.of(job).expect(job, rule);
-    ends.emplace(job.submit_s + job.duration_s, i);
+    ends.emplace(end_of(job), i);
   }
   return expected;
 }

@@ -20,8 +20,8 @@ inline constexpr std::string_view kRunTimeRules[] = {"history", "last",   "mean"
 std::string_view to_string(RunTimeRule rule);
 
 // Of each job that held a GPU and ran, in the order given; nullopt: the rule says nothing of it,
-// because no run of its family had ended. A job ends at submission + duration: a recording does not
-// say how long it waited. `jobs` by their submission.
+// because no run of its family had ended. Where a recording does not say when a job ended, it ended
+// at submission + duration, as if it had not waited. `jobs` by their submission.
 //
 // The intervals of kLast, kMean and kNone are from a fifth to five times the time, that of kStated
 // is of core::kStatedError.

@@ -4,6 +4,7 @@
 #include <memory>
 #include <set>
 
+#include "sim/even_shape.h"
 #include "slackline/base/saturating.h"
 #include "slackline/base/text.h"
 
@@ -72,20 +73,18 @@ Status check_accepted(const TraceTask& task, const Platform& platform) {
                      printable(join(wanted, ", "), 80), join(there, ", ")));
 }
 
-// A task that says nothing of its length: on as few nodes as have the GPUs asked for.
+// A task that says nothing of its length: on as few nodes as have the GPUs asked for. Where these
+// are too many for one task it has half of them, and takes twice as long, and so on.
 std::vector<core::Estimate> expected_estimates(const TraceTask& task, const Platform& platform) {
   std::vector<core::Estimate> estimates;
+  int gpus = task.request_gpus;
+  while (gpus > platform.max_gpus)
+    gpus /= 2;
+  const double run_s = task.expected->run_s * task.request_gpus / gpus;
   for (core::PoolIndex pool = 0; pool < platform.pools.size(); ++pool) {
-    const int gpus = std::min(task.request_gpus, platform.max_gpus);
-    const int per_node = platform.pools[pool].gpus_per_node;
-    const int nodes = (gpus + per_node - 1) / per_node;
-    if (nodes > platform.pools[pool].nodes) continue;
-    estimates.push_back({pool,
-                         {nodes, nodes == 1 ? gpus : per_node},
-                         1,
-                         task.expected->run_s,
-                         0,
-                         task.expected->error});
+    const Placement shape = even_shape(gpus, platform.pools[pool].gpus_per_node);
+    if (shape.d_node > platform.pools[pool].nodes) continue;
+    estimates.push_back({pool, shape, 1, run_s, 0, task.expected->error});
   }
   return estimates;
 }
@@ -127,8 +126,9 @@ Result<std::vector<core::Pool>> parse_platform(std::string_view text) {
   std::vector<core::Pool> pools;
   for (const std::string_view part : split(text, ',')) {
     SLACKLINE_ASSIGN(core::Pool pool, parse_pool(part));
-    const bool known = std::any_of(pools.begin(), pools.end(),
-                                   [&](const core::Pool& p) { return p.type == pool.type; });
+    const bool known = std::any_of(pools.begin(), pools.end(), [&](const core::Pool& p) {
+      return to_lower(p.type.str()) == to_lower(pool.type.str());
+    });
     if (known)
       return fail(ErrorCode::kInvalidArgument,
                   format("platform \"{}\": two pools of type \"{}\"; name each pool's type once",

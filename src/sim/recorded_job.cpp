@@ -6,6 +6,7 @@
 #include <map>
 
 #include "sim/backtest.h"
+#include "sim/even_shape.h"
 #include "slackline/base/text.h"
 #include "slackline/core/planning/task_menu.h"
 #include "slackline/core/throughput/throughput.h"
@@ -69,11 +70,6 @@ void select(std::vector<RecordedJob>& jobs, const RecordedOptions& options, Made
   }
 }
 
-Placement packed(int gpus, int gpus_per_node) {
-  if (gpus <= gpus_per_node) return {1, gpus};
-  return {gpus / gpus_per_node, gpus_per_node};
-}
-
 // Draws the data that the recording lacks; converts the rest.
 class Converter {
  public:
@@ -133,7 +129,7 @@ class Converter {
     for (int gpus = task.request_gpus; entry != nullptr && gpus >= 1; gpus /= 2) {
       const auto throughput =
           core::predict_throughput(entry->coefficients, task.batch,
-                                   packed(gpus, options_.gpus_per_node), entry->model_parallel);
+                                   even_shape(gpus, options_.gpus_per_node), entry->model_parallel);
       if (!throughput) continue;
       if (gpus != task.request_gpus) ++made_up.fewer_gpus;
       task.iterations = job.duration_s * *throughput / task.batch;
@@ -213,8 +209,11 @@ std::vector<std::string> sentences(const MadeUp& made_up, const RecordedOptions&
   say_if(made_up.best_effort, "best effort, deadline = submit + kappa of Normal x duration");
   say_if(made_up.rounded_gpus, "the GPU count is rounded down to a power of two");
   say_if(made_up.fewer_gpus, "the profile predicts only fewer GPUs; the speed is that of those");
-  say_if(made_up.unannotated, format("says nothing of its length; expected by the rule \"{}\"",
-                                     to_string(options.rule)));
+  say_if(
+      made_up.unannotated,
+      format("says nothing of its length; expected by the rule \"{}\", and to take as much longer "
+             "as --max-gpus leaves it fewer GPUs",
+             to_string(options.rule)));
   say_if(made_up.unexpected, "of these the rule says nothing, an hour is expected");
   say_if(made_up.cut, format("cut at {} h", options.most_duration_s / 3600));
   return said;

@@ -44,6 +44,7 @@ struct RecordedJob {
   int line = 0;  // of the file
   double submit_s = 0;
   double duration_s = 0;             // on `gpus` GPUs
+  std::optional<double> end_s;       // the clock of submit_s; absent: the wait is unknown
   std::int64_t gpus = 1;             // 0: it did not use any
   std::string type;                  // empty: unknown
   std::optional<double> batch;       // global

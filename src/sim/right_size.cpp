@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "sim/csv_rows.h"
+#include "sim/even_shape.h"
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
 #include "slackline/core/portrait/advice.h"
@@ -19,11 +20,6 @@ constexpr double kMilliCores = 1000;
 const std::vector<std::string> kTaskColumns = {"task",    "gpus",       "cores",      "hours",
                                                "gpu_use", "gpu_memory", "cores_used", "cores_max"};
 
-Placement shape_of(int gpus) {
-  if (gpus <= kNode) return {1, gpus};
-  return {(gpus + kNode - 1) / kNode, kNode};
-}
-
 std::int64_t of_a_pod(double cores, int pods) {
   return std::llround(cores * kMilliCores / pods);
 }
@@ -31,7 +27,7 @@ std::int64_t of_a_pod(double cores, int pods) {
 PortraitRun run_of(const SizedTask& task, int number) {
   PortraitRun run;
   run.usage.run = Uid(std::to_string(number));
-  run.shape = shape_of(task.gpus);
+  run.shape = even_shape(task.gpus, kNode);
   run.asked = run.shape;
   const int pods = run.shape.d_node;
   run.requests.cpu_milli = of_a_pod(task.cores, pods);
@@ -50,7 +46,7 @@ void size_task(SizedTask& task) {
   for (int number = 0; number < kRuns; ++number)
     core::add_run(portrait, run_of(task, number));
   core::AdviceQuestion question;
-  question.asked = shape_of(task.gpus);
+  question.asked = even_shape(task.gpus, kNode);
   question.requests = portrait.requests;
   for (const Placement& shape : core::smaller_shapes(question.asked))
     question.shapes.push_back({shape, std::nullopt});

@@ -17,7 +17,7 @@ namespace slackline::sim {
 
 struct SizedTask {
   std::string task;
-  int gpus = 1;           // asked for, on as few nodes of 8 as have them; a pod on each
+  int gpus = 1;           // asked for, in even_shape() on nodes of 8; a pod on each
   double cores = 0;       // asked for, of the whole task
   double hours = 0;       // of a run
   double gpu_use = 0;     // mean, 0..1 of the GPUs asked for

@@ -11,6 +11,7 @@ Result<Recording> read_philly(const wire::CsvTable& table, const RecordedOptions
   SLACKLINE_ASSIGN(const std::size_t gpus, fields.require({"num_gpus", "num_gpu", "gpus"}));
   SLACKLINE_ASSIGN(const std::size_t duration, fields.require({"duration"}));
   const auto cluster = fields.find({"vc", "cluster", "virtual_cluster"});
+  const auto end = fields.find({"end_time"});  // of `slackline replay`
   std::vector<RecordedJob> jobs;
   for (const wire::CsvRow& row : fields.rows()) {
     RecordedJob job;
@@ -19,6 +20,7 @@ Result<Recording> read_philly(const wire::CsvTable& table, const RecordedOptions
     job.duration_s = fields.number(row, duration, 0);
     job.gpus = static_cast<std::int64_t>(fields.number(row, gpus, 0));
     job.cluster = std::string(fields.text(row, cluster));
+    if (end && !row.cell(*end).empty()) job.end_s = fields.time(row, *end);
     jobs.push_back(std::move(job));
   }
   SLACKLINE_ASSIGN(jobs, fields.finish(std::move(jobs)));

@@ -23,6 +23,7 @@ std::vector<RecordedJob> recorded(const std::vector<HistoryJob>& jobs) {
   for (const HistoryJob& job : jobs) {
     RecordedJob one;
     one.submit_s = job.submit_s;
+    one.end_s = job.end_s;
     one.duration_s = job.run_s;
     one.gpus = job.gpus();
     one.type = core::owner_stem(job.name);
@@ -32,19 +33,25 @@ std::vector<RecordedJob> recorded(const std::vector<HistoryJob>& jobs) {
   return all;
 }
 
-// P/p x p g for every p that divides P, where the pool has so many nodes.
+// P/p x p g, rounded up, for every p, where the pool has so many nodes: those with the fewest GPUs.
+// No GPU is left over where a p divides P.
 std::vector<core::Estimate> shapes_of(const HistoryJob& job, const ExpectedRun& expected,
                                       const std::vector<core::Pool>& pools) {
   std::vector<core::Estimate> estimates;
+  int fewest = std::numeric_limits<int>::max();
   for (core::PoolIndex index = 0; index < pools.size(); ++index) {
     const core::Pool& pool = pools[index];
     if (pool.type != job.type) continue;
     for (int each = std::min(job.pods, pool.gpus_per_node / job.gpus_per_pod); each >= 1; --each) {
-      if (job.pods % each != 0 || job.pods / each > pool.nodes) continue;
-      const Placement shape{job.pods / each, each * job.gpus_per_pod};
+      const Placement shape{(job.pods + each - 1) / each, each * job.gpus_per_pod};
+      if (shape.d_node > pool.nodes) continue;
+      fewest = std::min(fewest, shape.gpus());
       estimates.push_back({index, shape, 1, expected.run_s, 0, expected.error});
     }
   }
+  std::erase_if(estimates, [fewest](const core::Estimate& estimate) {
+    return estimate.shape.gpus() > fewest;
+  });
   return estimates;
 }
 
@@ -110,7 +117,10 @@ Result<Replay> make_replay(const History& history, const ReplayOptions& options)
     task.submit_s = job.submit_s - history.time.from_s;
     task.type = core::owner_stem(job.name);
     task.deadline_s = task.submit_s + options.deadline * job.run_s;
-    task.request_gpus = static_cast<int>(job.gpus());
+    task.request_gpus = estimates.front().shape.gpus();
+    const auto more = task.request_gpus - job.gpus();
+    replay.uneven += more > 0 ? 1 : 0;
+    replay.most_more_gpus = std::max(replay.most_more_gpus, more);
     tasks.push_back(prepare_task(task, estimates, replay.platform));
     replay.noise.add({task.id, "", "", 0, 0, run.true_s / run.run_s});
     replay.jobs.push_back(job);
@@ -189,6 +199,11 @@ std::vector<std::string> replay_assumptions(const Replay& replay, const ReplayOp
   said.push_back(
       "fifo/skip is how kube-scheduler serves: in order of creation, and what does not fit lets "
       "others pass. Unlike it, it never starts a part of a gang.");
+  if (replay.uneven > 0)
+    said.push_back(format(
+        "{} Jobs take up to {} GPUs more than they had: their pods do not divide evenly over "
+        "nodes.",
+        replay.uneven, replay.most_more_gpus));
   if (replay.too_large > 0)
     said.push_back(
         format("{} Jobs fit on no nodes of their GPU type; left out.", replay.too_large));

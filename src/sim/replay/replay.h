@@ -1,12 +1,14 @@
 // A cluster's past played again: its GPU Jobs as tasks on its nodes, under other policies.
 //
-// A task may run in the shapes that its pods give: P pods of g GPUs on P/p nodes, p on each. All
+// A task may run in the shapes that its pods give: P pods of g GPUs on P/p nodes, p on each. Where
+// P divides over no number of nodes that is there, it takes the fewest GPUs that hold its pods. All
 // its pods start together. It takes as long as the Job took, wherever it runs. Policies see what
 // the daemon would have expected of it (RunTimeRule), by the Jobs of the same name that had ended.
 // It is due at a multiple of its run time after its submission.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -33,7 +35,9 @@ struct Replay {
   Noise noise;                   // true run times
   std::vector<HistoryJob> jobs;  // of the tasks, one each
   std::size_t too_large = 0;     // Jobs that fit on no pool, left out
-  std::size_t unknown = 0;       // tasks of which the rule says nothing
+  std::size_t uneven = 0;        // tasks that take more GPUs than the Job had
+  std::int64_t most_more_gpus = 0;
+  std::size_t unknown = 0;  // tasks of which the rule says nothing
 };
 
 // kNotFound: no Job fits on the platform.

@@ -30,6 +30,17 @@ TEST(RunTimeRule, OnlyRunsThatHadEndedAreKnown) {
   EXPECT_DOUBLE_EQ(last[4]->median_s, 400);
 }
 
+TEST(RunTimeRule, ARunThatWaitedIsKnownOnceItHasEnded) {
+  std::vector<RecordedJob> jobs = {job(0, 100), job(500, 1), job(1100, 1)};
+  jobs[0].end_s = 1100;
+  for (const RunTimeRule rule : {RunTimeRule::kLast, RunTimeRule::kHistory}) {
+    const auto expected = expected_run_times({jobs.data(), 2}, rule, FamilyRule::kCluster);
+    EXPECT_FALSE(expected[1]) << "the first still waits, or runs";
+  }
+  const auto last = expected_run_times(jobs, RunTimeRule::kLast, FamilyRule::kCluster);
+  EXPECT_DOUBLE_EQ(last[2]->median_s, 100);
+}
+
 TEST(RunTimeRule, FamiliesAndNumbersOfGpusAreToldApart) {
   std::vector<RecordedJob> jobs = {job(0, 100), job(1000, 1, 2), job(2000, 1, 1, "other"),
                                    job(3000, 1)};

@@ -293,6 +293,35 @@ TEST_F(ClusterHistoryTest, AReplayLetsTheSmallPassInStockOrder) {
   EXPECT_EQ(row("fifo/skip").in_time, 100);
 }
 
+TEST_F(ClusterHistoryTest, PodsThatDoNotDivideEvenlyArePlayedToo) {
+  nodes({{"n1", 8}, {"n2", 8}}, "NVIDIA-A100-SXM4-80GB");
+  job("eleven", 0);
+  for (int i = 0; i < 11; ++i)
+    pod({.name = "p" + std::to_string(i), .job = "eleven", .bound = 100, .completed = 1'100});
+  const auto replay = make_replay(history(), {});
+  ASSERT_TRUE(replay) << replay.error().message;
+  EXPECT_EQ(replay->too_large, 0U);
+  EXPECT_THAT(replay_assumptions(*replay, {}),
+              Contains(HasSubstr("1 Jobs take up to 1 GPUs more than they had")));
+  const Outcome outcome =
+      simulate(replay->tasks, replay->platform, *core::parse_policy("fifo/skip"), replay->noise);
+  EXPECT_TRUE(outcome.tasks[0].finished);
+  EXPECT_NEAR(outcome.gpu_seconds, 12 * 1'000, 1e-6) << "six on each of two nodes";
+}
+
+TEST_F(ClusterHistoryTest, AReplayKnowsOfRunsThatHaveEnded) {
+  one_node();
+  job("train", 0);
+  pod({.name = "a", .job = "train", .bound = 2'000, .completed = 3'000});
+  job("train", 1'500);
+  pod({.name = "b", .job = "train", .bound = 1'500, .completed = 1'600, .created = 1'500});
+  job("train", 3'500);
+  pod({.name = "c", .job = "train", .bound = 3'500, .completed = 3'600, .created = 3'500});
+  const auto replay = make_replay(history(), {});
+  ASSERT_TRUE(replay) << replay.error().message;
+  EXPECT_EQ(replay->unknown, 2U) << "the first had not begun when the second came";
+}
+
 TEST_F(ClusterHistoryTest, TheJobsAreWrittenAsARecording) {
   one_node();
   pod({.name = "a", .job = "train", .gpus = 2, .bound = 400, .completed = 1'400});

@@ -17,7 +17,8 @@ TEST(Platform, IsReadFromText) {
   EXPECT_EQ((*pools)[0], (core::Pool{GpuType("k80"), "", 2, 4, 1.0}));
   EXPECT_EQ((*pools)[1], (core::Pool{GpuType("p100"), "", 2, 8, 3.2}));
   EXPECT_TRUE(parse_platform("4x4"));
-  for (const char* wrong : {"", "4", "4x", "0x4:a", "4x4:", "4x4:a*0", "4x4:a*x", "1x1:a,2x2:a"})
+  for (const char* wrong :
+       {"", "4", "4x", "0x4:a", "4x4:", "4x4:a*0", "4x4:a*x", "1x1:a,2x2:a", "1x1:a,2x2:A"})
     EXPECT_FALSE(parse_platform(wrong)) << wrong;
 }
 
@@ -116,6 +117,27 @@ TEST_F(Prepared, WhereCountsAreBindingATaskWithoutAPlacementOfItsCountIsTold) {
   EXPECT_NE(on_one_gpu(*tasks).find("task 0 for 9), and run on one"), std::string::npos);
   EXPECT_EQ(on_one_gpu(*prepare(trace("1,0,bert,64,100,Normal,3600,2\n"), profiles_, platform_)),
             "");
+}
+
+TEST_F(Prepared, WhatSaysNothingOfItsLengthRunsLongerOnFewerGpus) {
+  Trace silent = trace("0,0,bert,64,100,Normal,3600,8\n");
+  silent.tasks[0].expected = ExpectedRun{1000, 0.5, 2000};
+  const auto choices = [&] {
+    const auto tasks = prepare(silent, profiles_, platform_);
+    EXPECT_TRUE(tasks) << tasks.error().message;
+    return tasks ? (*tasks)[0].menu->all : std::vector<core::Choice>();
+  };
+  ASSERT_EQ(choices().size(), 1U);
+  EXPECT_EQ(choices()[0].shape, (Placement{2, 4}));
+  EXPECT_EQ(choices()[0].work_s, 1000);
+  platform_.max_gpus = 7;
+  ASSERT_EQ(choices().size(), 1U);
+  EXPECT_EQ(choices()[0].shape, (Placement{1, 4}));
+  EXPECT_EQ(choices()[0].work_s, 2000);
+  platform_.pools = *parse_platform("2x6:k80");
+  platform_.max_gpus = 16;
+  ASSERT_EQ(choices().size(), 1U);
+  EXPECT_EQ(choices()[0].shape, (Placement{2, 4})) << "not all twelve";
 }
 
 TEST_F(Prepared, ATypeWithoutAProfileIsToldWithItsLineAndThoseThatThereAre) {

@@ -31,6 +31,15 @@ TEST(RightSize, AGpuAloneAndAShortRunStayAsTheyAre) {
   EXPECT_EQ(tasks[1].advised_gpus, 8) << "half an hour is no evidence";
 }
 
+TEST(RightSize, NeverAdvisesMoreThanIsAskedFor) {
+  for (int gpus = 1; gpus <= 40; ++gpus) {
+    const auto tasks =
+        sized(std::to_string(gpus) + "," + std::to_string(gpus) + ",64,2,0.85,0.85,8,10\n");
+    EXPECT_LE(tasks[0].advised_gpus, gpus);
+  }
+  EXPECT_EQ(sized("nine,9,64,2,0.3,0.3,8,10\n")[0].advised_gpus, 3) << "9 x 0.3 / 0.9";
+}
+
 TEST(RightSize, UseIsOfHours) {
   const auto tasks = sized("idle,8,64,1,0.25,0.25,8,10\nfull,2,16,2,0.75,0.5,12,15\n");
   const std::string table = right_size_table(tasks).csv();

@@ -95,6 +95,20 @@ TEST_F(TraceFormats, PhillyDrawsWhatItDoesNotTell) {
                     Contains(HasSubstr("1 jobs without a GPU"))));
 }
 
+TEST_F(TraceFormats, TheEndsThatAReplayWritesAreRead) {
+  const auto recording = load_recording(
+      "submit_time,num_gpus,duration,cluster,end_time\n10,1,600,ml,5000\n20,1,600,ml,\n", "auto");
+  ASSERT_TRUE(recording) << recording.error().message;
+  EXPECT_EQ(recording->jobs[0].end_s, 5000);
+  EXPECT_EQ(recording->jobs[1].end_s, std::nullopt);
+}
+
+// The nodes of the recording have three GPUs: four are two on each of two.
+TEST_F(TraceFormats, NoGpuIsLostWhereNodesDoNotDivideThem) {
+  options_.gpus_per_node = 3;
+  EXPECT_DOUBLE_EQ(load(kElasticFlow).tasks[1].iterations, 640 * 200.0 / 64);
+}
+
 TEST_F(TraceFormats, DrawsFollowTheSeed) {
   std::string text = "timestamp,num_gpus,duration\n";
   for (int i = 0; i < 50; ++i)
