@@ -114,7 +114,8 @@ Result<std::size_t> CopyService::copy_portraits(client::Client& client) {
   SLACKLINE_ASSIGN(const std::string list,
                    client::get_list(client, "/v1/portraits?packed=true", {"json"}));
   SLACKLINE_ASSIGN(const std::vector<std::string> packed,
-                   wire::read_packed_portraits(list, control::kMostPortraits));
+                   wire::read_listed_portraits(list, control::kMostPortraits));
+  if (packed.empty()) return fail(ErrorCode::kNotFound, "it has none");
   for (std::size_t begin = 0; begin < packed.size(); begin += kAtOnce) {
     const auto part = std::span(packed).subspan(begin, std::min(kAtOnce, packed.size() - begin));
     SLACKLINE_TRY(stores_.portraits.take(std::vector(part.begin(), part.end())));
@@ -145,12 +146,8 @@ Result<std::size_t> CopyService::copy_history(client::Client& client) {
   constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
   return copy_pages(client, "/v1/history", kAll, [&](std::string_view json) -> Result<std::size_t> {
     SLACKLINE_ASSIGN(std::vector<FinishedTask> tasks, wire::read_finished_tasks(json));
-    for (FinishedTask& task : tasks) {
-      const auto shadow = task.shadow;
-      const Uid uid = task.uid;
-      if (stores_.journal.restore(std::move(task)) && shadow)
-        stores_.journal.shadowed(uid, *shadow);
-    }
+    for (FinishedTask& task : tasks)
+      stores_.journal.restore(std::move(task));
     return tasks.size();
   });
 }

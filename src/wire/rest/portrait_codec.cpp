@@ -7,7 +7,7 @@
 
 namespace slackline::wire {
 
-Result<std::vector<std::string>> read_posted_portraits(std::string_view json, std::size_t most) {
+Result<std::vector<std::string>> read_listed_portraits(std::string_view json, std::size_t most) {
   JsonDocument document;
   SLACKLINE_ASSIGN(const JsonView root, document.parse(json));
   const JsonView items = root["items"];
@@ -26,7 +26,12 @@ Result<std::vector<std::string>> read_posted_portraits(std::string_view json, st
                          packed.size()));
     packed.emplace_back(item["packed"].text());
   }
-  if (packed.empty())
+  return packed;
+}
+
+Result<std::vector<std::string>> read_posted_portraits(std::string_view json, std::size_t most) {
+  auto packed = read_listed_portraits(json, most);
+  if (packed && packed->empty())
     return fail(ErrorCode::kInvalidArgument, "items: is empty; there is nothing to store");
   return packed;
 }

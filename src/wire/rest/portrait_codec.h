@@ -15,6 +15,8 @@ inline constexpr std::size_t kMaxPostedPortraits = 1000;  // that one body store
 
 // {"items": [{"packed": "..."}]}, as a list of them is answered: other members are ignored.
 // kInvalidArgument names the field and the remedy.
+Result<std::vector<std::string>> read_listed_portraits(std::string_view json, std::size_t most);
+// The same; kInvalidArgument also where there is none.
 Result<std::vector<std::string>> read_posted_portraits(std::string_view json,
                                                        std::size_t most = kMaxPostedPortraits);
 std::string write_posted_portraits(std::span<const std::string> packed);

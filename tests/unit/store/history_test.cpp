@@ -124,6 +124,26 @@ TEST_F(HistoryTest, WhatAnotherReplicaHasCountedIsKeptAndNotCounted) {
   EXPECT_EQ(counted_[0].key.name, "train-2");
 }
 
+TEST_F(HistoryTest, WhatAnotherReplicaMeasuredAndPlayedIsKeptWithIt) {
+  FinishedTask one = task(1);
+  one.use = MeasuredUse{0.25, 0.5, 1800, 2, 1700};
+  one.shadow = ShadowRun{1000.5, 2000.25, 8};
+  FinishedTask two = one;
+  two.uid = Uid("uid-2");
+  ASSERT_TRUE(journal_->append(task(2)));  // seen here too, and not measured
+  ASSERT_TRUE(journal_->restore(one));
+  ASSERT_TRUE(journal_->restore(two));
+  ASSERT_TRUE(journal_->restore(task(3)));
+  const HistoryPage kept = page();
+  ASSERT_EQ(kept.rows.size(), 3U);
+  EXPECT_EQ(kept.rows[0].use, std::nullopt);
+  for (const std::size_t row : {1U, 2U}) {
+    EXPECT_EQ(kept.rows[row].use, one.use);
+    ASSERT_TRUE(kept.rows[row].shadow);
+    EXPECT_EQ(kept.rows[row].shadow->finished_s, 2000.25);
+  }
+}
+
 TEST_F(HistoryTest, WhatThePlanSaidOutlivesARestart) {
   journal_->predict(Uid("uid-1"), 100);
   journal_->predict(Uid("uid-1"), 120);  // released again, in another shape

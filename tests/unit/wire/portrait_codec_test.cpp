@@ -28,6 +28,14 @@ TEST(PortraitCodec, AListIsWrittenAsCsvThatReadsBack) {
   EXPECT_EQ(read_packed_portraits(*csv, kMost), std::vector<std::string>{"AQI="});
 }
 
+TEST(PortraitCodec, AReplicaMayHaveNone) {
+  const auto none = read_listed_portraits(R"({"items":[]})", kMost);
+  ASSERT_TRUE(none) << none.error().message;
+  EXPECT_TRUE(none->empty());
+  EXPECT_EQ(read_posted_portraits(R"({"items":[]})").error().message,
+            "items: is empty; there is nothing to store");
+}
+
 TEST(PortraitCodec, AFileThatIsNoneIsRefusedWithTheRemedy) {
   EXPECT_NE(why_not("name,runs\nnightly,3\n").find("--packed -o csv"), std::string::npos);
   EXPECT_EQ(why_not("name,packed\n"), "0 portraits; expected 1 to 2");
