@@ -70,8 +70,8 @@ void add_bundle(CLI::App& app, int& exit_code) {
       "Example:\n"
       "  kubectl get "
       "nodes,pods,jobs,poddisruptionbudgets,resourcequotas,limitranges,namespaces,\\\n"
-      "priorityclasses,runtimeclasses,deviceclasses -A -o json | slackline bundle - -o "
-      "bundle.json\n"
+      "priorityclasses,runtimeclasses,deviceclasses,persistentvolumeclaims,persistentvolumes \\\n"
+      "-A -o json | slackline bundle - -o bundle.json\n"
       "  slackline serve --cluster file:bundle.json");
   command->add_option("file", options->file, "The dump (JSON or YAML); -: standard input")
       ->type_name("FILE")

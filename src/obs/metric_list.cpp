@@ -202,12 +202,12 @@ constexpr auto kListed = std::to_array<ListedMetric>({
      "Time since the slowest required watch last received anything.", "age near `staleAfter`"},
     {"slackline_cache_drift_total", MetricKind::kCounter,
      "resource=nodes|pods|jobs|poddisruptionbudgets|resourcequotas|namespaces|priorityclasses|"
-     "runtimeclasses|limitranges|deviceclasses",
+     "runtimeclasses|limitranges|deviceclasses|persistentvolumeclaims|persistentvolumes",
      "Objects on which the cache and a fresh list disagreed.",
      "must stay 0: the audit compares the cache with a fresh list"},
     {"slackline_cache_objects", MetricKind::kGauge,
      "resource=nodes|pods|jobs|poddisruptionbudgets|resourcequotas|namespaces|priorityclasses|"
-     "runtimeclasses|limitranges|deviceclasses",
+     "runtimeclasses|limitranges|deviceclasses|persistentvolumeclaims|persistentvolumes",
      "Objects in the cache, without terminal pods.", ""},
     {"slackline_watch_restarts_total", MetricKind::kCounter, "resource,reason",
      "Lists and watches that ended, by resource and reason.", "a rate, not a value"},

@@ -14,6 +14,7 @@ from support.objects import (
     TEAM,
     device_class,
     device_on,
+    disk,
     gpu_job,
     gpu_pod,
     limit_range,
@@ -209,6 +210,57 @@ class OrderTest(QueuedCase):
         self.cluster.wait_bound("zoned", 2, 30, TEAM)
         plan = json.loads(self.job("zoned")["metadata"]["annotations"]["slackline.dev/plan"])
         self.assertEqual(sorted(plan["nodes"]), ["zoned-4", "zoned-5"])
+
+    def test_pods_that_are_spread_over_zones_are_planned_so(self):
+        """By anti-affinity, and by topology spread: the node that comes first is beside one of its zone."""
+        zones = dict(enumerate("aabb"))
+        self.cluster.add_gpu_nodes(len(zones), 4, "T4", prefix="spread")
+        self.addCleanup(self.cluster.kubectl, "delete", "node", *(f"spread-{node}" for node in zones))
+        for node, zone in zones.items():
+            self.cluster.kubectl("label", "node", f"spread-{node}", f"example.com/zone={zone}")
+
+        def in_zones(name, **rules):
+            notes = {"gpu-types": "T4", "expected-duration": "10m"}
+            job = gpu_job(name, 4, 2, annotations=notes)
+            # Other nodes are in no zone: they are no domain of the rule.
+            key = {"key": "example.com/zone", "operator": "Exists"}
+            only = {"nodeSelectorTerms": [{"matchExpressions": [key]}]}
+            affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": only}}
+            affinity |= rules.pop("affinity", {})
+            job["spec"]["template"]["spec"] |= {"affinity": affinity} | rules
+            self.apply(job)
+            pods = self.cluster.wait_bound(name, 2, 20, TEAM)
+            return sorted(zones[int(node_of(pod)[-1])] for pod in pods)
+
+        def rule(name):
+            return {"labelSelector": {"matchLabels": {"job-name": name}}, "topologyKey": "example.com/zone"}
+
+        apart = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [rule("apart")]}}
+        self.assertEqual(in_zones("apart", affinity=apart), ["a", "b"])
+        even = [rule("even") | {"maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"}]
+        self.assertEqual(in_zones("even", topologySpreadConstraints=even), ["a", "b"])
+
+    def test_a_job_is_planned_on_a_node_that_reaches_its_volume(self):
+        """Of six nodes that are alike one: without that, kube-scheduler refuses one node after the other."""
+        self.cluster.add_gpu_nodes(6, 4, "T4", prefix="disked")
+        self.addCleanup(self.cluster.kubectl, "delete", "node", *(f"disked-{node}" for node in range(6)))
+        for node in range(6):
+            self.cluster.kubectl("label", "node", f"disked-{node}", f"example.com/zone={'b' if node == 4 else 'a'}")
+        self.apply(*disk("work", "example.com/zone", "b"))
+        self.addCleanup(self.cluster.kubectl, "delete", "pv", "work", "--wait=false")
+        self.addCleanup(self.cluster.kubectl, "delete", "pvc", "work", "-n", TEAM, "--wait=false")
+        notes = {"gpu-types": "T4", "expected-duration": "10m"}
+        claims = {"name": "work", "persistentVolumeClaim": {"claimName": "work"}}
+        for name in ("first", "second"):
+            job = gpu_job(name, 4, annotations=notes)
+            job["spec"]["template"]["spec"]["volumes"] = [claims]
+            self.apply(job)
+        (pod,) = self.cluster.wait_bound("first", timeout=20, namespace=TEAM)
+        self.assertEqual(node_of(pod), "disked-4")
+        self.wait_reason("second", "WaitsItsTurn")
+        nodes = json.loads(self.daemon.get(f"/v1/tasks/{TEAM}/second/explain")[1])["nodes"]
+        found = {each["constraint"]: each["nodes"] for each in nodes}
+        self.assertEqual((found["VolumeNodeAffinity"], found["Full"]), (5, 1))
 
     def test_of_jobs_that_come_together_those_start_that_the_cpu_of_a_node_is_for(self):
         names = ("first", "second", "third")

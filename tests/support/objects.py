@@ -108,6 +108,35 @@ def runtime_class(name):
     }
 
 
+def disk(name, label, value, namespace=TEAM):
+    """A PersistentVolume that the nodes with this label reach, and the claim NAME that is bound to it."""
+    size = {"storage": "1Gi"}
+    modes = {"accessModes": ["ReadWriteOnce"], "storageClassName": ""}
+    reach = {"matchExpressions": [{"key": label, "operator": "In", "values": [value]}]}
+    volume = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolume",
+        "metadata": {"name": name},
+        "spec": modes | {
+            "capacity": size,
+            "hostPath": {"path": "/data"},
+            "claimRef": {"namespace": namespace, "name": name},
+            "nodeAffinity": {"required": {"nodeSelectorTerms": [reach]}},
+        },
+    }  # fmt: skip
+    claim = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {
+            "name": name,
+            "namespace": namespace,
+            "annotations": {"pv.kubernetes.io/bind-completed": "yes"},
+        },
+        "spec": modes | {"resources": {"requests": size}, "volumeName": name},
+    }
+    return volume, claim
+
+
 def device_class(name, resource):
     """What kube-scheduler may satisfy requests for this resource with, on nodes that do not list it."""
     selectors = [{"cel": {"expression": f'device.driver == "{name}.example.com"'}}]

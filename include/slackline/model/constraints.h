@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -44,18 +45,41 @@ struct Toleration {
   friend bool operator==(const Toleration&, const Toleration&) = default;
 };
 
+// How the pods of a task are spread over the values of a label, such as a zone.
+struct DomainSpread {
+  std::string label;
+  std::int64_t skew = 0;  // maxSkew; 0: no two of them in one, by anti-affinity
+};
+
 // What the required rules of a task's pods say of pods that are alike. By host name, how many may
 // be on one node; absent: any number. By affinity, whatever the label, what all of them must be in.
+// By anti-affinity or topology spread, the one label over which they are spread.
 struct OwnSpread {
   std::optional<std::int64_t> most;  // 1 by anti-affinity and host ports
   std::optional<std::int64_t>
       skew;  // maxSkew of topology spread: more where every node has as many
   std::vector<std::string> together{};  // labels whose values all of their nodes share; sorted
+  std::optional<DomainSpread> apart{};
 };
 
-// Where a pod may go, as far as Slackline repeats kube-scheduler's predicates. Volumes stay
-// kube-scheduler's, as do inter-pod affinity and spread but for what they say of the pods of one
-// task: the flags only say that they are set.
+// core/v1 PersistentVolumeClaim.
+struct VolumeClaim {
+  Uid uid;
+  ObjectKey key;
+  std::string volume{};  // spec.volumeName; empty: it is not bound
+};
+
+// core/v1 PersistentVolume.
+struct Volume {
+  Uid uid;
+  ObjectKey key;                          // the name alone
+  ObjectKey claim{};                      // spec.claimRef
+  std::vector<NodeSelectorTerm> terms{};  // of the nodes that reach it; empty = all
+};
+
+// Where a pod may go, as far as Slackline repeats kube-scheduler's predicates. Claims that are not
+// bound stay kube-scheduler's, as do inter-pod affinity and spread but for what they say of the
+// pods of one task: the flags only say that they are set.
 struct SchedulingConstraints {
   Labels node_selector;
   std::vector<NodeSelectorTerm> affinity_terms;  // requiredDuringScheduling; empty = none
@@ -63,6 +87,9 @@ struct SchedulingConstraints {
   bool has_host_ports = false;
   bool has_pod_affinity = false;  // inter-pod affinity, anti-affinity or topology spread
   bool has_volume_claims = false;
+  std::vector<std::string> claims{};  // their names, as far as the pod has one itself
+  // Those of its volumes that some nodes do not reach (core/cluster/pod_admission.h).
+  std::vector<std::shared_ptr<const Volume>> volumes{};
   OwnSpread own_spread;
   std::string runtime_class{};  // runtimeClassName
   bool has_overhead = false;    // the spec states that of its RuntimeClass itself

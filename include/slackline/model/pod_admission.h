@@ -1,5 +1,5 @@
-// PodAdmission: what kube-apiserver's admission adds to pods at their creation
-// (core/cluster/pod_admission.h adds it to templates). Immutable in a snapshot.
+// PodAdmission: what kube-apiserver's admission adds to pods at their creation, and which volumes
+// they will have (core/cluster/pod_admission.h adds it to templates). Immutable in a snapshot.
 #pragma once
 
 #include <cstdint>
@@ -69,6 +69,8 @@ struct PodAdmission {
   std::map<std::string, std::vector<std::shared_ptr<const LimitRange>>> limit_ranges{};
   std::map<std::string, NamespaceAdmission> namespaces{};  // the part of each that counts
   std::map<std::string, std::shared_ptr<const RuntimeClass>> runtime_classes{};  // by name
+  // By the claim that is bound to it: those that some nodes do not reach.
+  std::map<ObjectKey, std::shared_ptr<const Volume>> volumes{};
   // The API server refuses pods of a RuntimeClass that is not among them.
   bool knows_all_classes = false;
   // Nor does it take pods of a PriorityClass that is not here. nullopt: not all are known.

@@ -19,6 +19,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -114,9 +115,18 @@ class Cache {
   void put(const PriorityClass& priority_class, News& news) SLACKLINE_REQUIRES(mutex_);
   void put(RuntimeClass runtime, News& news) SLACKLINE_REQUIRES(mutex_);
   void put(LimitRange range, News& news) SLACKLINE_REQUIRES(mutex_);
+  void put(VolumeClaim claim, News& news) SLACKLINE_REQUIRES(mutex_);
+  void put(Volume volume, News& news) SLACKLINE_REQUIRES(mutex_);
+  void forget_claim(const ObjectKey& key, News& news) SLACKLINE_REQUIRES(mutex_);
+  void forget_volume(const ObjectKey& key, News& news) SLACKLINE_REQUIRES(mutex_);
+  // What PodAdmission::volumes says of a claim; judges anew what claims it and has no node.
+  void find_volume_of(const ObjectKey& claim, News& news) SLACKLINE_REQUIRES(mutex_);
   void forget_limit_range(const ObjectKey& key, News& news) SLACKLINE_REQUIRES(mutex_);
   void set_limit_ranges(const std::string& ns, News& news) SLACKLINE_REQUIRES(mutex_);
   void take_in(const JobPtr& seen, double due_s, News& news) SLACKLINE_REQUIRES(mutex_);
+  // The part of it that counts; with the volumes of its claims, as long as it has no node.
+  PodPtr judged(const PodPtr& seen, News& news) SLACKLINE_REQUIRES(mutex_);
+  void judge_anew(PodEntry& entry, double due_s, News& news) SLACKLINE_REQUIRES(mutex_);
   void forget_namespace(const std::string& name, News& news) SLACKLINE_REQUIRES(mutex_);
   void forget_priority_class(const std::string& name, News& news) SLACKLINE_REQUIRES(mutex_);
   void forget_runtime_class(const std::string& name, News& news) SLACKLINE_REQUIRES(mutex_);
@@ -124,7 +134,10 @@ class Cache {
   // (snapshot.h).
   void judge_anew(const std::string& ns, double due_s, News& news) SLACKLINE_REQUIRES(mutex_);
   void know_priority_classes() SLACKLINE_REQUIRES(mutex_);
-  void judge_jobs_anew(const std::string& ns, double due_s, News& news) SLACKLINE_REQUIRES(mutex_);
+  // Those that `which` names; empty: all.
+  void judge_jobs_anew(const std::string& ns, double due_s, News& news,
+                       const std::function<bool(const Job&)>& which = {})
+      SLACKLINE_REQUIRES(mutex_);
   double due_for_news() const { return clock_.steady_s() + kHeardWithin_s; }
   // As ClusterSnapshot::served_by_devices; judges anew what that changes.
   void find_served_by_devices(News& news) SLACKLINE_REQUIRES(mutex_);
@@ -199,6 +212,8 @@ class Cache {
   Shelf<RuntimeClass> runtime_classes_ SLACKLINE_GUARDED_BY(mutex_);
   Shelf<LimitRange> limit_ranges_ SLACKLINE_GUARDED_BY(mutex_);
   Shelf<DeviceClass> device_classes_ SLACKLINE_GUARDED_BY(mutex_);
+  Shelf<VolumeClaim> claims_ SLACKLINE_GUARDED_BY(mutex_);
+  Shelf<Volume> volumes_ SLACKLINE_GUARDED_BY(mutex_);
   // By edit_admission(); never null.
   std::shared_ptr<PodAdmission> admission_ SLACKLINE_GUARDED_BY(mutex_) =
       std::make_shared<PodAdmission>();

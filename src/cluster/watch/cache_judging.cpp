@@ -26,6 +26,11 @@ void Cache::take_in(const JobPtr& seen, double due_s, News& news) {
   jobs_.list_outdated = true;
 }
 
+PodPtr Cache::judged(const PodPtr& seen, News& news) {
+  const PodPtr counted = belief_.judge(seen, news.doubted);
+  return counted->bound() ? counted : core::with_volumes(counted, *admission_);
+}
+
 // In separate lists if it waits for Slackline and does not count.
 template <class T>
 void Cache::give_up(std::map<ObjectKey, GivenUp<T>>& given_up, const std::shared_ptr<const T>& seen,
@@ -119,6 +124,56 @@ void Cache::put(LimitRange range, News& news) {
 void Cache::forget_limit_range(const ObjectKey& key, News& news) {
   limit_ranges_.forget(key);
   set_limit_ranges(key.ns, news);
+}
+
+void Cache::put(VolumeClaim claim, News& news) {
+  const ObjectKey key = claim.key;
+  claims_.put(std::move(claim), generation(KubeKind::kVolumeClaim));
+  find_volume_of(key, news);
+}
+
+void Cache::forget_claim(const ObjectKey& key, News& news) {
+  claims_.forget(key);
+  find_volume_of(key, news);
+}
+
+void Cache::put(Volume volume, News& news) {
+  const ObjectKey claim = volume.claim;
+  volumes_.put(std::move(volume), generation(KubeKind::kVolume));
+  find_volume_of(claim, news);
+}
+
+void Cache::forget_volume(const ObjectKey& key, News& news) {
+  const ObjectKey claim = volumes_.entries.at(key).object->claim;
+  volumes_.forget(key);
+  find_volume_of(claim, news);
+}
+
+void Cache::find_volume_of(const ObjectKey& claim, News& news) {
+  std::shared_ptr<const Volume> volume;
+  if (const auto at = claims_.entries.find(claim); at != claims_.entries.end())
+    if (const auto of = volumes_.entries.find({"", at->second.object->volume});
+        of != volumes_.entries.end() && !of->second.object->terms.empty())
+      volume = of->second.object;
+  const auto before = admission_->volumes.find(claim);
+  const bool had = before != admission_->volumes.end();
+  if (had ? volume && before->second->terms == volume->terms : !volume) return;
+  if (volume)
+    edit_admission().volumes[claim] = std::move(volume);
+  else
+    edit_admission().volumes.erase(claim);
+  const auto claims_it = [&claim](const auto& object) {
+    const auto* constraints = object.constraints.get();
+    return constraints != nullptr &&
+           std::ranges::find(constraints->claims, claim.name) != constraints->claims.end();
+  };
+  judge_jobs_anew(claim.ns, due_for_news(), news, claims_it);
+  std::vector<ObjectKey> pods;
+  for (auto at = unbound_.lower_bound({claim.ns, ""});
+       at != unbound_.end() && at->first.ns == claim.ns; ++at)
+    if (claims_it(*at->second)) pods.push_back(at->first);
+  for (const ObjectKey& key : pods)
+    judge_anew(pods_.at(key), due_for_news(), news);
 }
 
 void Cache::set_limit_ranges(const std::string& ns, News& news) {
@@ -249,21 +304,25 @@ void Cache::judge_anew() {
 
 void Cache::judge_anew(const std::string& ns, double due_s, News& news) {
   judge_jobs_anew(ns, due_s, news);
-  for (auto& [key, entry] : pods_) {
-    if (!ns.empty() && key.ns != ns) continue;
-    PodPtr pod = belief_.judge(entry.seen, news.doubted);
-    give_up(given_up_pods_, entry.seen, pod, due_s);
-    if (pod == entry.pod) continue;
-    detach(*entry.pod, /*replaced=*/true);
-    entry.pod = std::move(pod);
-    attach(entry.pod);
-    sight(entry.pod->uid, entry.pod->plan.get());
-  }
+  for (auto& [key, entry] : pods_)
+    if (ns.empty() || key.ns == ns) judge_anew(entry, due_s, news);
 }
 
-void Cache::judge_jobs_anew(const std::string& ns, double due_s, News& news) {
+void Cache::judge_anew(PodEntry& entry, double due_s, News& news) {
+  PodPtr pod = judged(entry.seen, news);
+  give_up(given_up_pods_, entry.seen, pod, due_s);
+  if (pod == entry.pod) return;
+  detach(*entry.pod, /*replaced=*/true);
+  entry.pod = std::move(pod);
+  attach(entry.pod);
+  sight(entry.pod->uid, entry.pod->plan.get());
+}
+
+void Cache::judge_jobs_anew(const std::string& ns, double due_s, News& news,
+                            const std::function<bool(const Job&)>& which) {
   for (auto at = jobs_.entries.lower_bound({ns, ""}); at != jobs_.entries.end(); ++at) {
     if (!ns.empty() && at->first.ns != ns) return;
+    if (which && !which(*at->second.object)) continue;
     const auto seen = seen_jobs_.find(at->first);
     take_in(seen != seen_jobs_.end() ? JobPtr(seen->second) : JobPtr(at->second.object), due_s,
             news);

@@ -102,6 +102,20 @@ std::uint64_t fingerprint_of(const DeviceClass& device_class) {
   return fingerprint(format("{}|{}", device_class.uid.str(), device_class.resource));
 }
 
+std::uint64_t fingerprint_of(const VolumeClaim& claim) {
+  return fingerprint(format("{}|{}", claim.uid.str(), claim.volume));
+}
+
+std::uint64_t fingerprint_of(const Volume& volume) {
+  std::string text = format("{}|{}", volume.uid.str(), volume.claim.str());
+  for (const NodeSelectorTerm& term : volume.terms) {
+    text += '/';
+    for (const MatchExpression& each : term)
+      text += format("|{} {} {}", each.key, static_cast<int>(each.op), join(each.values, ","));
+  }
+  return fingerprint(text);
+}
+
 void add_fingerprint(Fingerprints& into, const wire::KubeObject& object) {
   if (const Pod* pod = std::get_if<Pod>(&object); pod != nullptr && pod->terminal()) return;
   std::visit([&](const auto& value) { into[key_text(value)] = fingerprint_of(value); }, object);

@@ -24,6 +24,8 @@ std::uint64_t fingerprint_of(const PriorityClass& priority_class);
 std::uint64_t fingerprint_of(const RuntimeClass& runtime);
 std::uint64_t fingerprint_of(const LimitRange& range);
 std::uint64_t fingerprint_of(const DeviceClass& device_class);
+std::uint64_t fingerprint_of(const VolumeClaim& claim);
+std::uint64_t fingerprint_of(const Volume& volume);
 
 void add_fingerprint(Fingerprints& into, const wire::KubeObject& object);
 

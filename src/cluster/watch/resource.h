@@ -32,6 +32,9 @@ inline constexpr std::array<ResourceSpec, wire::kKubeKindCount> kResources{{
     {wire::KubeKind::kLimitRange, "limitranges", "/api/v1/limitranges", "", false},
     {wire::KubeKind::kDeviceClass, "deviceclasses", "/apis/resource.k8s.io/v1/deviceclasses",
      "resource.k8s.io", false},
+    {wire::KubeKind::kVolumeClaim, "persistentvolumeclaims", "/api/v1/persistentvolumeclaims", "",
+     false},
+    {wire::KubeKind::kVolume, "persistentvolumes", "/api/v1/persistentvolumes", "", false},
 }};
 
 constexpr std::size_t index_of(wire::KubeKind kind) {
@@ -41,8 +44,9 @@ constexpr std::size_t index_of(wire::KubeKind kind) {
 // everything does not need it.
 constexpr bool is_asked_for(wire::KubeKind kind, bool believes_all) {
   using enum wire::KubeKind;
-  return !believes_all || (kind != kNamespace && kind != kPriorityClass && kind != kRuntimeClass &&
-                           kind != kLimitRange && kind != kDeviceClass);
+  return !believes_all ||
+         (kind != kNamespace && kind != kPriorityClass && kind != kRuntimeClass &&
+          kind != kLimitRange && kind != kDeviceClass && kind != kVolumeClaim && kind != kVolume);
 }
 constexpr const ResourceSpec& resource_of(wire::KubeKind kind) {
   return kResources[index_of(kind)];
@@ -55,5 +59,7 @@ static_assert(kResources[index_of(wire::KubeKind::kPriorityClass)].name == "prio
 static_assert(kResources[index_of(wire::KubeKind::kRuntimeClass)].name == "runtimeclasses");
 static_assert(kResources[index_of(wire::KubeKind::kLimitRange)].name == "limitranges");
 static_assert(kResources[index_of(wire::KubeKind::kDeviceClass)].name == "deviceclasses");
+static_assert(kResources[index_of(wire::KubeKind::kVolumeClaim)].name == "persistentvolumeclaims");
+static_assert(kResources[index_of(wire::KubeKind::kVolume)].name == "persistentvolumes");
 
 }  // namespace slackline::cluster

@@ -41,15 +41,16 @@ PodPtr requested_pod(const ClusterSnapshot& snapshot, const BindRequest& request
   return nullptr;
 }
 
-// Why the pod may not be on the node, whatever else runs there. Selectors and
-// affinity are kube-scheduler's: it has judged them on the same node a moment ago.
+// Why the pod may not be on the node, whatever else runs there. Selectors, affinity and volumes
+// are kube-scheduler's: it has judged them on the same node a moment ago.
 Status judge_node(const Pod& pod, const Node& node) {
   for (const ResourceAmount& amount : pod.requests.gpus)
     if (amount.count > node.allocatable.gpu_count(amount.resource))
       return fail(ErrorCode::kInvalidArgument,
                   format("node {} has no {} x {}", node.name.str(), amount.count, amount.resource));
   const auto misfit = core::misfit(pod, node);
-  if (!misfit || *misfit == core::Misfit::kNodeSelector || *misfit == core::Misfit::kNodeAffinity)
+  using enum core::Misfit;
+  if (!misfit || *misfit == kNodeSelector || *misfit == kNodeAffinity || *misfit == kVolume)
     return {};
   return fail(ErrorCode::kInvalidArgument,
               format("node {}: {}", node.name.str(), core::message(*misfit)));

@@ -79,11 +79,12 @@ class Fit {
     return found;
   }
 
-  // Were it empty. What must be together is so in the one domain for which it is planned.
+  // Were it empty. What must be together, or apart, is so on the nodes for which it is planned.
   bool takes(PoolIndex pool, PoolNode index, std::int64_t pods, std::int64_t gpus) const {
     const Node& node = *snapshot_.node(queue_.pools()[pool].nodes[index]).node;
-    const bool inside = task_.request.spread.together.empty() || planned_.eligible == nullptr ||
-                        planned_.eligible->contains(pool, index);
+    const OwnSpread& spread = task_.request.spread;
+    const bool inside = (spread.together.empty() && !spread.apart) ||
+                        planned_.eligible == nullptr || planned_.eligible->contains(pool, index);
     return inside && gpus_of(pool, index) >= gpus && !misfit(*task_.member, node) &&
            snapshot_.fits(besides_gpus(*task_.member, pods), node.allocatable);
   }

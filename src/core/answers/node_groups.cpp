@@ -19,6 +19,7 @@ constexpr std::string_view kNoGpus = "NoGpus";
 constexpr std::string_view kUnhealthy = "GpusUnhealthy";
 constexpr std::string_view kRefused = "RefusedByScheduler";
 constexpr std::string_view kOtherDomain = "PodAffinity";
+constexpr std::string_view kOtherSpread = "PodSpread";
 
 class NodeJudge {
  public:
@@ -54,7 +55,8 @@ class NodeJudge {
     Resources rest = member_.requests;
     rest.set_gpus(resource, 0);
     if (!question_.snapshot.fits(rest, free)) return kNoCpuOrMemory;
-    return question_.snapshot.fits(rest, left) ? kFree : code(Verdict::kHeldForOthers);
+    if (!question_.snapshot.fits(rest, left)) return code(Verdict::kHeldForOthers);
+    return is_left_out(index) ? kOtherSpread : kFree;
   }
 
   // Null: none.
@@ -118,6 +120,19 @@ class NodeJudge {
                            task_.request.spread.together);
     }
     return std::nullopt;
+  }
+
+  // Its pods are spread over the values of a label, and are planned for others with this one's.
+  bool is_left_out(NodeIndex index) const {
+    const auto& eligible = question_.queue.state().tasks()[question_.task].eligible;
+    if (!task_.request.spread.apart || !eligible) return false;
+    for (PoolIndex pool = 0; pool < question_.queue.pools().size(); ++pool) {
+      const std::vector<NodeIndex>& nodes = question_.queue.pools()[pool].nodes;
+      const auto at = std::ranges::find(nodes, index);
+      if (at != nodes.end())
+        return !eligible->contains(pool, static_cast<PoolNode>(at - nodes.begin()));
+    }
+    return false;
   }
 
   const GpuType& type_of(NodeIndex index) const {

@@ -36,10 +36,12 @@ EligibleNodes nodes_elsewhere(const ClusterSnapshot& snapshot, const Queue& queu
     for (PoolNode node = 0; node < nodes.size(); ++node)
       if (slow->contains(snapshot.node(nodes[node]).node->name)) eligible.by_pool[pool].erase(node);
   const std::vector<PoolNode>& run = queue.state().progress(index).run.nodes;
+  const OwnSpread& spread = queue.task(index).request.spread;
+  // As many nodes elsewhere may not be apart.
+  if (spread.apart && run.size() > 1) eligible.by_pool[pool] = NodeSet(nodes.size());
   const Node& here = *snapshot.node(nodes[run.front()]).node;
   for (PoolNode node = 0; node < nodes.size(); ++node)
-    if (!in_same_domain(here, *snapshot.node(nodes[node]).node,
-                        queue.task(index).request.spread.together))
+    if (!in_same_domain(here, *snapshot.node(nodes[node]).node, spread.together))
       eligible.by_pool[pool].erase(node);
   for (const PoolNode own : run)
     eligible.by_pool[pool].erase(own);

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <ranges>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "slackline/base/text.h"
@@ -67,6 +69,32 @@ std::vector<std::vector<int>> gpus_by_pool(const ClusterSnapshot& snapshot,
   return gpus;
 }
 
+// By the value of a label.
+using DomainNodes = std::map<std::string, std::vector<NodeName>>;
+
+// A node for each pod, so that their numbers by domain differ by `skew` at most; 0: one of each
+// domain. Empty: there are too few.
+std::vector<NodeName> spread_evenly(const DomainNodes& nodes, std::int64_t pods,
+                                    std::int64_t skew) {
+  std::vector<NodeName> found;
+  std::map<std::string_view, std::ptrdiff_t> taken;
+  for (const auto& [domain, those] : nodes) {
+    taken[domain] = 0;
+    if (skew == 0 && !those.empty()) found.push_back(those.front());
+  }
+  while (skew > 0 && std::ssize(found) < pods) {
+    const std::string* next = nullptr;
+    for (const auto& [domain, those] : nodes)
+      if (taken[domain] < std::ssize(those) && (next == nullptr || taken[domain] < taken[*next]))
+        next = &domain;
+    if (next == nullptr) break;
+    found.push_back(nodes.at(*next)[static_cast<std::size_t>(taken[*next]++)]);
+  }
+  if (std::ssize(found) < pods) return {};
+  const auto [least, most] = std::ranges::minmax(taken | std::views::values);
+  return most - least > skew ? std::vector<NodeName>() : found;
+}
+
 }  // namespace
 
 std::vector<std::vector<int>> free_by_pool(const std::vector<QueuePool>& pools,
@@ -96,6 +124,8 @@ std::string eligibility_key(const Pod& member) {
       key += format(" {} {} {}", expression.key, static_cast<int>(expression.op),
                     join(expression.values, ","));
   }
+  for (const auto& volume : member.constraints->volumes)
+    key += format("|v {}", volume->key.name);
   for (const Toleration& toleration : member.constraints->tolerations)
     key += format("|t {} {} {} {}", toleration.key, toleration.exists, toleration.value,
                   toleration.effect ? static_cast<int>(*toleration.effect) : -1);
@@ -114,8 +144,13 @@ EligibleNodesPtr Eligibility::left_to(const QueueTask& task, const TaskRequest* 
 
 Eligibility::NodeCheck Eligibility::left_out_for(const QueueTask& task) {
   NodeCheck left_out = slow_or_refused_for(task);
+  if (task.request.pods == 1) return left_out;
+  if (auto picked = spread_over(task, left_out))
+    return [picked = std::move(picked), left_out = std::move(left_out)](const NodeName& name) {
+      return !picked->contains(name) || (left_out && left_out(name));
+    };
   const std::vector<std::string>& labels = task.request.spread.together;
-  if (labels.empty() || task.request.pods == 1) return left_out;
+  if (labels.empty()) return left_out;
   const auto domain = domain_for(task, left_out);
   return [this, &labels, domain, left_out = std::move(left_out)](const NodeName& name) {
     const auto node = snapshot_.find_node(name.str());
@@ -163,6 +198,82 @@ std::optional<Eligibility::Domain> Eligibility::domain_for(const QueueTask& task
     found = where.first;
   }
   return found;
+}
+
+// Null: they are left to kube-scheduler.
+Eligibility::NamesPtr Eligibility::spread_over(const QueueTask& task, const NodeCheck& left_out) {
+  const TaskRequest& request = task.request;
+  const auto& apart = request.spread.apart;
+  const auto is_planned = [&](const QueuePool& pool) {
+    return pool.pool.resource == request.resource &&
+           (apart->skew == 0 || 2 * request.gpus > pool.pool.gpus_per_node);
+  };
+  if (!apart || task.plan || task.shape_is_free || !request.of_each.empty() ||
+      !request.spread.together.empty() || std::ranges::none_of(pools_, is_planned))
+    return nullptr;
+  const auto find = [&] {
+    auto nodes = std::make_shared<Names>();
+    const std::set<std::string> domains = domains_of(*task.member, apart->label);
+    for (PoolIndex pool = 0; pool < pools_.size(); ++pool)
+      if (is_planned(pools_[pool]))
+        add_spread(task, pool, domains, left_out, *nodes);
+      else
+        add_all(pool, *nodes);
+    return nodes;
+  };
+  if (left_out) return find();
+  const auto [at, first] = spread_.try_emplace(
+      format("{}|{}|{}x{}|{} {}", eligibility_key(*task.member), request.resource, request.pods,
+             request.gpus, apart->label, apart->skew));
+  if (first) at->second = find();
+  return at->second;
+}
+
+// What kube-scheduler counts the minimum over, whether they have GPUs, room or taints or not.
+std::set<std::string> Eligibility::domains_of(const Pod& member, const std::string& label) const {
+  std::set<std::string> domains;
+  for (const NodeStatePtr& state : snapshot_.nodes)
+    if (const std::string* value = find_label(state->node->labels, label);
+        value != nullptr && is_selected(member, *state->node))
+      domains.insert(*value);
+  return domains;
+}
+
+void Eligibility::add_all(PoolIndex pool, Names& nodes) const {
+  for (const NodeIndex node : pools_[pool].nodes)
+    nodes.insert(snapshot_.node(node).node->name);
+}
+
+void Eligibility::add_spread(const QueueTask& task, PoolIndex pool,
+                             const std::set<std::string>& domains, const NodeCheck& left_out,
+                             Names& nodes) {
+  const TaskRequest& request = task.request;
+  const DomainSpread& apart = *request.spread.apart;
+  DomainNodes all;
+  for (const std::string& domain : domains)
+    all[domain];
+  DomainNodes now = all;
+  const EligibleNodesPtr& eligible = of(*task.member);
+  for (PoolNode i = 0; i < pools_[pool].nodes.size(); ++i) {
+    const NodeIndex index = pools_[pool].nodes[i];
+    const Node& node = *snapshot_.node(index).node;
+    if ((eligible && !eligible->contains(pool, i)) || (left_out && left_out(node.name))) continue;
+    const std::string* value = find_label(node.labels, apart.label);
+    if (value == nullptr && apart.skew == 0) nodes.insert(node.name);
+    if (value == nullptr || node.allocatable.gpu_count(request.resource) < request.gpus) continue;
+    const bool has_room = now_.free(index).gpu_count(request.resource) >= request.gpus;
+    all[*value].insert(has_room ? all[*value].begin() : all[*value].end(), node.name);
+    if (has_room) now[*value].push_back(node.name);
+  }
+  auto found = spread_evenly(now, request.pods, apart.skew);
+  if (found.empty()) found = spread_evenly(all, request.pods, apart.skew);
+  // It starts later: which nodes have room then nobody knows.
+  const bool later = room_is_later_ && std::ranges::any_of(found, [&](const NodeName& name) {
+                       const auto node = snapshot_.find_node(name.str());
+                       return now_.free(*node).gpu_count(request.resource) < request.gpus;
+                     });
+  if (later) return add_all(pool, nodes);
+  nodes.insert(found.begin(), found.end());
 }
 
 Eligibility::NodeCheck Eligibility::slow_or_refused_for(const QueueTask& task) const {
@@ -241,6 +352,26 @@ EligibleNodesPtr Eligibility::of_all(const MixedPods& mixed) const {
         nodes.insert(i);
   }
   return all;
+}
+
+void Eligibility::stay_in_reach(QueueTask& task, const PlacementMenu& menu) {
+  if (task.plan || menu.all.empty()) return;
+  const EligibleNodesPtr& eligible = of(*task.member);
+  if (eligible == nullptr || std::ranges::any_of(menu.all, [&](const Choice& choice) {
+        return eligible->by_pool[choice.pool].size() > 0;
+      }))
+    return;
+  const auto [at, first] = in_reach_.try_emplace(eligibility_key(*task.member));
+  std::vector<bool>& in_reach = at->second;
+  for (PoolIndex pool = 0; first && pool < pools_.size(); ++pool)
+    in_reach.push_back(std::ranges::any_of(pools_[pool].nodes, [&](NodeIndex node) {
+      return !misfit(*task.member, *snapshot_.node(node).node);
+    }));
+  if (std::ranges::any_of(menu.all, [&](const Choice& choice) { return in_reach[choice.pool]; }))
+    return;
+  for (PoolIndex pool = 0; pool < pools_.size(); ++pool)
+    if (!in_reach[pool] && pools_[pool].pool.resource == task.request.resource)
+      task.request.out_of_reach.push_back(pools_[pool].pool.type);
 }
 
 void Eligibility::look_ahead(EligibleNodesPtr later, PlanTask& described) {

@@ -3,7 +3,9 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <unordered_set>
@@ -43,12 +45,16 @@ class Eligibility {
         now_(now),
         later_(later),
         room_(foresee ? *later : now),
+        room_is_later_(foresee),
         refused_(refused) {}
 
   // Null: every node.
   EligibleNodesPtr of(const QueueTask& task);
   // Null: its pods are equal. Of a run it says nothing of nodes: they are known.
   std::shared_ptr<const MixedPods> mixed(const QueueTask& task);
+  // Sets TaskRequest::out_of_reach, where all that the menu offers is: the model that predicts its
+  // run time knows no type that it may use.
+  void stay_in_reach(QueueTask& task, const PlacementMenu& menu);
   // What a task of equal pods asks for where they are planned one by one, like those that differ,
   // because no nodes that it may use take as many each: none could, or, where it `may_start`, none
   // has room now and others have. Whether they could hold it so, could_hold says. Where it has a
@@ -74,6 +80,8 @@ class Eligibility {
 
  private:
   using NodeCheck = std::function<bool(const NodeName&)>;
+  using Names = std::unordered_set<NodeName>;
+  using NamesPtr = std::shared_ptr<const Names>;
   // Null: nothing.
   NodeCheck left_out_for(const QueueTask& task);
   NodeCheck slow_or_refused_for(const QueueTask& task) const;
@@ -85,6 +93,15 @@ class Eligibility {
   // room for it now, as little more as there is; else the one that has room for most. nullopt: none
   // could hold it.
   std::optional<Domain> domain_for(const QueueTask& task, const NodeCheck& left_out);
+  // Of a task whose pods are spread over the values of a label (OwnSpread::apart): a node for each
+  // pod, as they may be, by GPU type, those that have room now if they are enough; every node,
+  // where it starts later. Null: the rule is left to kube-scheduler, because the pods differ, must
+  // be together too, or share nodes.
+  NamesPtr spread_over(const QueueTask& task, const NodeCheck& left_out);
+  std::set<std::string> domains_of(const Pod& member, const std::string& label) const;
+  void add_spread(const QueueTask& task, PoolIndex pool, const std::set<std::string>& domains,
+                  const NodeCheck& left_out, Names& nodes);
+  void add_all(PoolIndex pool, Names& nodes) const;
   EligibleNodesPtr without(const NodeCheck& left_out, const EligibleNodesPtr& eligible) const;
   // `shared`: what such pods ask for that may share nodes; null: each is placed by itself.
   const EligibleNodesPtr& of(const Pod& member, const TaskRequest* shared = nullptr);
@@ -108,11 +125,14 @@ class Eligibility {
   const RoomTable& now_;
   const RoomTable* later_;
   const RoomTable& room_;
+  const bool room_is_later_;
   const RefusedNodes* refused_;
   std::optional<FreeGpus> free_now_;  // made when first needed
   std::optional<FreeGpus> all_gpus_;  // likewise
   std::map<std::string, EligibleNodesPtr> known_;
-  std::map<std::string, EligibleNodes> known_later_;  // of a pod by itself
+  std::map<std::string, NamesPtr> spread_;             // spread_over()
+  std::map<std::string, std::vector<bool>> in_reach_;  // by pool: a node of it takes such a pod
+  std::map<std::string, EligibleNodes> known_later_;   // of a pod by itself
   std::map<std::tuple<EligibleNodesPtr, EligibleNodesPtr, int>, EligibleNodesPtr> if_stopped_;
   EligibleNodesPtr profilers_;
 };

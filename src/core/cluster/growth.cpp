@@ -72,6 +72,7 @@ class GrowthFinder {
     EligibleNodes eligible;
     for (const QueuePool& each : queue_.pools())
       eligible.by_pool.emplace_back(each.nodes.size());
+    if (queue_.task(index).request.spread.apart) return eligible;  // more nodes may not be apart
     for (PoolNode i = 0; i < nodes.size(); ++i) {
       const bool own = std::find(run.nodes.begin(), run.nodes.end(), i) != run.nodes.end();
       const Node& node = *snapshot_.node(nodes[i]).node;

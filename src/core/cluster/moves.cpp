@@ -159,6 +159,7 @@ void Moves::help_waiting(std::vector<Move>& found) const {
 // asks for count.
 bool Moves::finds_room_scattered(TaskIndex waits) const {
   if (waits >= queue_.size() || !may_start(queue_.task(waits))) return false;
+  if (queue_.task(waits).request.spread.apart) return false;  // nodes that are cleared may be near
   if (rules_of(waits).rescheduling == Rescheduling::kOff) return false;
   const PlanTask& task = state_.tasks()[waits];
   if (state_.free().idle() < task.request_gpus) return false;

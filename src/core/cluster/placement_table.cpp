@@ -51,7 +51,15 @@ class TableMaker {
     // As the planner asks, so that a table and a plan tell the same (core/planning/task_menu.h).
     const TaskMenus menus(pools_, snapshot.node_table.types, *options.catalog, options.predictor,
                           options.theta);
-    offers_ = menus.offers(task.intent, request_of(snapshot));
+    TaskRequest request = request_of(snapshot);
+    offers_ = menus.offers(task.intent, request);
+    if (!offers_.estimates.empty() && std::ranges::none_of(offers_.estimates, [&](const auto& one) {
+          return is_in_reach(pools_[one.pool].type);
+        })) {
+      for (const Pool& pool : pools_)
+        if (!is_in_reach(pool.type)) request.out_of_reach.push_back(pool.type);
+      offers_ = menus.offers(task.intent, request);
+    }
     table_.lat11_s = reference_lat_s({task.intent, task.gpu_resource, *options.catalog},
                                      *options.predictor, snapshot.node_table.types);
   }
@@ -76,6 +84,10 @@ class TableMaker {
   }
 
  private:
+  bool is_in_reach(const GpuType& type) const {
+    return std::ranges::any_of(open_, [&](const OpenNode& node) { return node.type == type; });
+  }
+
   TaskRequest request_of(const ClusterSnapshot& snapshot) {
     TaskRequest request{task_.gpu_resource,    task_.gang ? task_.pods_wanted : 1,
                         task_.gpus_per_pod,    task_.nodes_may_change,

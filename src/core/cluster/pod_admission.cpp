@@ -174,6 +174,18 @@ void run_in(const RuntimeClass& runtime, Resources& requests, SchedulingConstrai
   if (!constraints.has_overhead) requests += runtime.overhead;
 }
 
+// Of its claims that are bound, those that some nodes do not reach.
+std::vector<std::shared_ptr<const Volume>> volumes_of(const std::string& ns,
+                                                      const SchedulingConstraints* constraints,
+                                                      const PodAdmission& admission) {
+  std::vector<std::shared_ptr<const Volume>> volumes;
+  if (constraints == nullptr || admission.volumes.empty()) return volumes;
+  for (const std::string& claim : constraints->claims)
+    if (const auto at = admission.volumes.find({ns, claim}); at != admission.volumes.end())
+      volumes.push_back(at->second);
+  return volumes;
+}
+
 // What admission may change of a pod.
 struct Template {
   const std::string& ns;
@@ -195,7 +207,8 @@ bool admit(Template& pod, const PodAdmission& admission) {
   const bool missing = !found && !name.empty() && admission.knows_all_classes;
   const bool ranked = pod.priority_class.empty() || !admission.priority_classes ||
                       admission.priority_classes->contains(pod.priority_class);
-  if (!limited && !of_namespace && !found && !missing && ranked) return false;
+  auto volumes = volumes_of(pod.ns, pod.constraints.get(), admission);
+  if (!limited && !of_namespace && !found && !missing && ranked && volumes.empty()) return false;
   auto changed = std::make_shared<SchedulingConstraints>(pod.constraints ? *pod.constraints
                                                                          : SchedulingConstraints{});
   if (limited) {
@@ -208,6 +221,7 @@ bool admit(Template& pod, const PodAdmission& admission) {
   if (missing) refuse(*changed, format("their RuntimeClass {} does not exist", name));
   if (!ranked)
     refuse(*changed, format("their PriorityClass {} does not exist", pod.priority_class));
+  changed->volumes = std::move(volumes);
   pod.constraints = std::move(changed);
   return true;
 }
@@ -241,6 +255,16 @@ PodPtr with_admission(const PodPtr& written, const PodAdmission& admission) {
   admitted->requests = std::move(pod.requests);
   admitted->constraints = std::move(pod.constraints);
   return admitted;
+}
+
+PodPtr with_volumes(const PodPtr& pod, const PodAdmission& admission) {
+  auto volumes = volumes_of(pod->key.ns, pod->constraints.get(), admission);
+  if (volumes.empty()) return pod;
+  auto constraints = std::make_shared<SchedulingConstraints>(*pod->constraints);
+  constraints->volumes = std::move(volumes);
+  auto changed = std::make_shared<Pod>(*pod);
+  changed->constraints = std::move(constraints);
+  return changed;
 }
 
 std::vector<std::string> admission_doubts(const std::string& ns,

@@ -31,8 +31,7 @@ std::optional<Misfit> taint_misfit(const Pod& pod, const Node& node) {
 }
 
 // Terms are alternatives; a term without requirements matches nothing, as in kube-scheduler.
-bool affinity_matches(const SchedulingConstraints& constraints, const Node& node) {
-  const auto& terms = constraints.affinity_terms;
+bool any_matches(const std::vector<NodeSelectorTerm>& terms, const Node& node) {
   if (terms.empty()) return true;
   return std::any_of(terms.begin(), terms.end(), [&](const NodeSelectorTerm& term) {
     return !term.empty() && std::all_of(term.begin(), term.end(), [&](const auto& expression) {
@@ -57,9 +56,11 @@ std::string_view code(Misfit misfit) {
     case Misfit::kNodeSelector:
       return "NodeSelector";
     case Misfit::kNodeAffinity:
+      return "NodeAffinity";
+    case Misfit::kVolume:
       break;
   }
-  return "NodeAffinity";
+  return "VolumeNodeAffinity";
 }
 
 std::string_view message(Misfit misfit) {
@@ -78,9 +79,12 @@ std::string_view message(Misfit misfit) {
     case Misfit::kNodeSelector:
       return "node does not match the pod's node selector";
     case Misfit::kNodeAffinity:
+      return "node does not match the pod's required node affinity";
+    case Misfit::kVolume:
       break;
   }
-  return "node does not match the pod's required node affinity";
+  return "node does not reach a volume that the pod claims: the nodeAffinity of its "
+         "PersistentVolume";
 }
 
 bool tolerates(const Toleration& toleration, const Taint& taint) {
@@ -116,8 +120,16 @@ std::optional<Misfit> misfit(const Pod& pod, const Node& node) {
   if (node.unschedulable && !tolerated(constraints, kCordonTaint)) return Misfit::kUnschedulable;
   if (const auto taint = taint_misfit(pod, node)) return taint;
   if (!has_labels(node.labels, constraints.node_selector)) return Misfit::kNodeSelector;
-  if (!affinity_matches(constraints, node)) return Misfit::kNodeAffinity;
+  if (!any_matches(constraints.affinity_terms, node)) return Misfit::kNodeAffinity;
+  for (const auto& volume : constraints.volumes)
+    if (!any_matches(volume->terms, node)) return Misfit::kVolume;
   return std::nullopt;
+}
+
+bool is_selected(const Pod& pod, const Node& node) {
+  const SchedulingConstraints& constraints = constraints_of(pod);
+  return has_labels(node.labels, constraints.node_selector) &&
+         any_matches(constraints.affinity_terms, node);
 }
 
 std::vector<std::string> rules_not_counted(const Pod& pod) {
@@ -125,8 +137,9 @@ std::vector<std::string> rules_not_counted(const Pod& pod) {
   std::vector<std::string> rules;
   if (constraints.has_volume_claims)
     rules.emplace_back(
-        "volumes: which nodes its PersistentVolumeClaims allow, and whether they exist, is not "
-        "counted here; kube-scheduler may refuse it nodes");
+        "volumes: of its PersistentVolumeClaims those count that are bound, by the nodes that "
+        "reach "
+        "their volumes; kube-scheduler may refuse it others");
   if (constraints.has_pod_affinity)
     rules.emplace_back(
         "affinity: of its rules about other pods, and of topology spread, only what they say of "

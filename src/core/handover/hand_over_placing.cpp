@@ -101,8 +101,15 @@ bool may_join(const ClusterSnapshot& snapshot, const Pod& pod, const NodeName& n
               const std::vector<NodeName>& others) {
   const OwnSpread spread = spread_of(pod.constraints.get());
   if (spread.most && std::count(others.begin(), others.end(), node) >= *spread.most) return false;
-  if (spread.together.empty() || others.empty()) return true;
   const auto here = snapshot.find_node(node.str());
+  if (spread.apart && spread.apart->skew == 0)
+    for (const NodeName& other : others)
+      if (const auto there = snapshot.find_node(other.str());
+          here && there &&
+          in_same_domain(*snapshot.node(*here).node, *snapshot.node(*there).node,
+                         {spread.apart->label}))
+        return false;
+  if (spread.together.empty() || others.empty()) return true;
   const auto there = snapshot.find_node(others.front().str());
   return here && there &&
          in_same_domain(*snapshot.node(*here).node, *snapshot.node(*there).node, spread.together);

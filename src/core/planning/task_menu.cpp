@@ -38,6 +38,8 @@ std::string question(const TaskIntent& intent, const TaskRequest& request) {
                  request.limit_s.value_or(0));
   for (const std::int64_t gpus : request.of_each)
     text += format("|+{}", gpus);
+  for (const GpuType& type : request.out_of_reach)
+    text += "|-" + type.str();
   for (const auto& [type, shape] : request.sized)
     text += format("|{}={}", type.str(), shape.str());
   if (const PortraitPtr& family = request.past.portrait)
@@ -182,6 +184,8 @@ TaskMenus::Offers TaskMenus::offers(const TaskIntent& intent, const TaskRequest&
   std::vector<std::pair<int, PoolIndex>> open;
   for (PoolIndex pool = 0; pool < pools_.size(); ++pool) {
     if (pools_[pool].resource != request.resource) continue;
+    if (std::ranges::find(request.out_of_reach, pools_[pool].type) != request.out_of_reach.end())
+      continue;
     // A pod that asks for several of them gets no more of the GPU than with one.
     const bool shared =
         catalog_.is_share(pools_[pool].type) || catalog_.is_shared(request.resource);

@@ -32,9 +32,13 @@ std::string_view kind_name(KubeKind kind) {
     case KubeKind::kLimitRange:
       return "LimitRange";
     case KubeKind::kDeviceClass:
+      return "DeviceClass";
+    case KubeKind::kVolumeClaim:
+      return "PersistentVolumeClaim";
+    case KubeKind::kVolume:
       break;
   }
-  return "DeviceClass";
+  return "PersistentVolume";
 }
 
 std::optional<KubeKind> kind_of(std::string_view name) {
@@ -64,9 +68,13 @@ KubeObject read_object(KubeKind kind, JsonView json, const GpuCatalog& catalog) 
     case KubeKind::kLimitRange:
       return read_limit_range(json, catalog);
     case KubeKind::kDeviceClass:
+      return read_device_class(json);
+    case KubeKind::kVolumeClaim:
+      return read_volume_claim(json);
+    case KubeKind::kVolume:
       break;
   }
-  return read_device_class(json);
+  return read_volume(json);
 }
 
 // An object without a name cannot be kept: it has no identity.

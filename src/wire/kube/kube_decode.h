@@ -33,12 +33,15 @@ enum class KubeKind {
   kRuntimeClass,
   kLimitRange,
   kDeviceClass,
+  kVolumeClaim,
+  kVolume,
 };
-inline constexpr std::size_t kKubeKindCount = 10;
+inline constexpr std::size_t kKubeKindCount = 12;
 
 // One object as the cache takes it.
-using KubeObject = std::variant<Node, Pod, Job, DisruptionBudget, ResourceQuota, Namespace,
-                                PriorityClass, RuntimeClass, LimitRange, DeviceClass>;
+using KubeObject =
+    std::variant<Node, Pod, Job, DisruptionBudget, ResourceQuota, Namespace, PriorityClass,
+                 RuntimeClass, LimitRange, DeviceClass, VolumeClaim, Volume>;
 
 // A v1.Status, as errors and watch ERROR events carry it.
 struct KubeStatus {

@@ -28,6 +28,8 @@ RuntimeClass read_runtime_class(JsonView runtime_class, const GpuCatalog& catalo
 bool is_decoded(std::string_view kind);
 
 DeviceClass read_device_class(JsonView device_class);
+VolumeClaim read_volume_claim(JsonView claim);
+Volume read_volume(JsonView volume);
 
 // Limits of resources that Slackline does not count are left out, as are malformed quantities
 // (quota_decode.cpp).

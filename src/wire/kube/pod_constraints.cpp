@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "slackline/base/text.h"
 #include "wire/kube/kube_common.h"
 #include "wire/kube/object_decode.h"
 
@@ -33,10 +34,17 @@ bool uses_host_ports(JsonView containers, bool host_network) {
   return false;
 }
 
-bool uses_volume_claims(JsonView volumes) {
-  for (const JsonView volume : volumes.items())
-    if (volume["persistentVolumeClaim"].present() || volume["ephemeral"].present()) return true;
-  return false;
+// A pod that brings a claim of its own gives it its name.
+void read_claims(JsonView volumes, std::string_view pod_name, SchedulingConstraints& out) {
+  for (const JsonView volume : volumes.items()) {
+    const bool own = volume["ephemeral"].present();
+    if (!own && !volume["persistentVolumeClaim"].present()) continue;
+    out.has_volume_claims = true;
+    if (!own)
+      out.claims.emplace_back(volume["persistentVolumeClaim"]["claimName"].text());
+    else if (!pod_name.empty())
+      out.claims.push_back(format("{}-{}", pod_name, volume["name"].text()));
+  }
 }
 
 // What the pods of one task differ in.
@@ -82,8 +90,11 @@ OwnSpread read_own_spread(JsonView pod, std::string_view ns, bool has_host_ports
   const Labels own = read_labels(pod["metadata"]["labels"]);
   if (has_host_ports) out.most = 1;
   const JsonView apart = spec["affinity"]["podAntiAffinity"];
-  for (const JsonView term : apart["requiredDuringSchedulingIgnoredDuringExecution"].items())
-    if (is_by_host_name(term) && is_about(ns, term) && selects(term, own)) out.most = 1;
+  for (const JsonView term : apart["requiredDuringSchedulingIgnoredDuringExecution"].items()) {
+    if (!is_about(ns, term) || !selects(term, own)) continue;
+    out.most = 1;
+    if (!is_by_host_name(term)) out.apart = {std::string(term["topologyKey"].text()), 0};
+  }
   for (const JsonView term :
        spec["affinity"]["podAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"].items())
     if (is_about(ns, term) && selects(term, own))
@@ -91,11 +102,12 @@ OwnSpread read_own_spread(JsonView pod, std::string_view ns, bool has_host_ports
   std::sort(out.together.begin(), out.together.end());
   out.together.erase(std::unique(out.together.begin(), out.together.end()), out.together.end());
   for (const JsonView rule : spec["topologySpreadConstraints"].items()) {
-    if (!is_by_host_name(rule) || rule["whenUnsatisfiable"].text() != "DoNotSchedule" ||
-        !selects(rule, own))
-      continue;
+    if (rule["whenUnsatisfiable"].text() != "DoNotSchedule" || !selects(rule, own)) continue;
     const std::int64_t skew = std::max<std::int64_t>(1, rule["maxSkew"].integer().value_or(1));
-    out.skew = std::min(skew, out.skew.value_or(skew));
+    if (is_by_host_name(rule))
+      out.skew = std::min(skew, out.skew.value_or(skew));
+    else if (!out.apart)
+      out.apart = {std::string(rule["topologyKey"].text()), skew};
   }
   return out;
 }
@@ -124,6 +136,20 @@ std::vector<NodeSelectorTerm> read_term_list(JsonView list) {
   return terms;
 }
 
+VolumeClaim read_volume_claim(JsonView json) {
+  return {read_uid(json["metadata"]), read_key(json["metadata"]),
+          std::string(json["spec"]["volumeName"].text())};
+}
+
+Volume read_volume(JsonView json) {
+  const JsonView spec = json["spec"];
+  const JsonView reached = spec["nodeAffinity"]["required"];
+  Volume volume{read_uid(json["metadata"]), read_key(json["metadata"]), read_key(spec["claimRef"])};
+  volume.terms = read_term_list(reached["nodeSelectorTerms"]);
+  if (volume.terms.empty() && reached.present()) volume.terms.push_back({never_matches()});
+  return volume;
+}
+
 std::shared_ptr<const SchedulingConstraints> read_constraints(JsonView pod, std::string_view ns) {
   const JsonView spec = pod["spec"];
   SchedulingConstraints out;
@@ -142,7 +168,7 @@ std::shared_ptr<const SchedulingConstraints> read_constraints(JsonView pod, std:
   out.has_pod_affinity = affinity["podAffinity"].present() ||
                          affinity["podAntiAffinity"].present() ||
                          spec["topologySpreadConstraints"].items().count() > 0;
-  out.has_volume_claims = uses_volume_claims(spec["volumes"]);
+  read_claims(spec["volumes"], pod["metadata"]["name"].text(), out);
   out.own_spread = read_own_spread(pod, ns, out.has_host_ports);
   out.runtime_class = std::string(spec["runtimeClassName"].text());
   out.has_overhead = spec["overhead"].present();

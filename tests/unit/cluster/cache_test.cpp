@@ -127,6 +127,48 @@ TEST_F(CacheTest, AJobIsJudgedWithItsRuntimeClassAsItIsNow) {
   EXPECT_EQ(cache_.publish()->jobs.at(0)->constraints->refused, "");
 }
 
+TEST_F(CacheTest, WhatClaimsAVolumeKnowsTheNodesThatReachIt) {
+  sync();
+  SchedulingConstraints constraints;
+  constraints.claims = {"work"};
+  cache_.upsert(a_job("train").gpus(1).constrained(constraints).build());
+  cache_.upsert(a_job("other").gpus(1).build());
+  Pod pod = a_pod("member-0").gpus(1).build();
+  pod.constraints = std::make_shared<const SchedulingConstraints>(constraints);
+  cache_.upsert(pod);
+  // By the Job, and by the pod; "": all nodes reach it.
+  const auto zones = [&] {
+    const SnapshotPtr snapshot = cache_.publish();
+    const auto zone_of = [](const auto& of) {
+      return of.volumes.empty() ? std::string() : of.volumes.at(0)->terms.at(0).at(0).values.at(0);
+    };
+    const Job* job = snapshot->find_job("default", "train");
+    return std::pair(zone_of(*job->constraints), zone_of(*snapshot->unbound.at(0)->constraints));
+  };
+  const auto in_zone = [](const std::string& zone) {
+    Volume volume{Uid("v"), {"", "disk"}, {"default", "work"}};
+    volume.terms = {{{"zone", MatchOperator::kIn, {zone}}}};
+    return volume;
+  };
+  using Zones = std::pair<std::string, std::string>;
+  cache_.upsert(in_zone("b"));
+  EXPECT_EQ(zones(), Zones("", "")) << "the claim is not known";
+  cache_.upsert(VolumeClaim{Uid("c"), {"default", "work"}});
+  EXPECT_EQ(zones(), Zones("", "")) << "it is not bound";
+  cache_.upsert(VolumeClaim{Uid("c"), {"default", "work"}, "disk"});
+  EXPECT_EQ(zones(), Zones("b", "b"));
+  cache_.upsert(in_zone("c"));
+  EXPECT_EQ(zones(), Zones("c", "c"));
+  EXPECT_EQ(cache_.count(KubeKind::kVolume), 1U);
+  EXPECT_EQ(cache_.fingerprints(KubeKind::kVolumeClaim).size(), 1U);
+  list_nothing({KubeKind::kVolumeClaim});
+  EXPECT_EQ(zones(), Zones("", ""));
+  cache_.upsert(VolumeClaim{Uid("c2"), {"default", "work"}, "disk"});
+  EXPECT_EQ(zones(), Zones("c", "c"));
+  cache_.remove(in_zone("c"));
+  EXPECT_EQ(zones(), Zones("", ""));
+}
+
 // kube-apiserver's LimitRanger.
 TEST_F(CacheTest, AJobIsJudgedWithTheLimitRangesOfItsNamespace) {
   sync();

@@ -119,5 +119,19 @@ TEST(NodeAffinity, HasAlternativesOfWhichOneMustHoldWhole) {
       << "a term without requirements matches nothing";
 }
 
+TEST(VolumeNodeAffinity, EveryVolumeMustBeInReach) {
+  const auto reached_in = [](const std::string& zone) {
+    Volume volume{Uid(zone), {"", zone}};
+    volume.terms = {{{"zone", MatchOperator::kIn, {zone}}}};
+    return std::make_shared<const Volume>(volume);
+  };
+  SchedulingConstraints constraints;
+  constraints.volumes = {reached_in("west")};
+  EXPECT_EQ(misfit(with(constraints), kNode), std::nullopt);
+  constraints.volumes.push_back(reached_in("east"));
+  EXPECT_EQ(misfit(with(constraints), kNode), Misfit::kVolume);
+  EXPECT_EQ(code(Misfit::kVolume), "VolumeNodeAffinity");
+}
+
 }  // namespace
 }  // namespace slackline::core

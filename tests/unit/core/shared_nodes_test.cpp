@@ -234,5 +234,99 @@ TEST_F(OneZoneTest, WhoLosesItsNodeStaysInItsZone) {
   EXPECT_EQ(nodes("train"), left);
 }
 
+// Gangs whose pods must be in different zones; with a skew, in equal parts.
+class ApartTest : public OneZoneTest {
+ protected:
+  ApartTest() { rule_.own_spread = {}; }
+  void spread(std::int64_t skew) {
+    rule_.own_spread.apart = {"zone", skew};
+    if (skew == 0) rule_.own_spread.most = 1;
+  }
+  // The nodes that forecasts would use.
+  std::set<std::string> foreseen(const char* name) {
+    QueueOptions options = planner_.options(0);
+    options.foresee = true;
+    TaskMenus menus;
+    const ClusterSnapshot snapshot = world_.snapshot();
+    const Queue queue = make_queue(snapshot, options, menus);
+    std::set<std::string> names;
+    for (TaskIndex task = 0; task < queue.size(); ++task) {
+      if (queue.task(task).key.name != name) continue;
+      const auto& eligible = queue.state().tasks()[task].eligible;
+      for (PoolNode node = 0; node < queue.pools()[0].nodes.size(); ++node)
+        if (eligible == nullptr || eligible->contains(0, node))
+          names.insert(snapshot.node(queue.pools()[0].nodes[node]).node->name.str());
+    }
+    return names;
+  }
+  std::map<std::string, int> by_zone(const char* name) {
+    std::map<std::string, int> zones;
+    for (const auto& [node, pods] : nodes(name))
+      zones[*find_label(world_.node(node).labels, "zone")] += pods;
+    return zones;
+  }
+};
+
+TEST_F(ApartTest, ByAntiAffinityOneIsInEachZone) {
+  add_zones();
+  spread(0);
+  add("first", 2, 4);
+  add("second", 2, 4);
+  for (const char* name : {"first", "second"})
+    EXPECT_THAT(by_zone(name), ElementsAre(Pair("a", 1), Pair("b", 1))) << name;
+  add("three", 3, 1);
+  EXPECT_THAT(nodes("three"), IsEmpty()) << "there are two zones";
+}
+
+TEST_F(ApartTest, ByAntiAffinityThoseZonesAreTakenThatHaveRoom) {
+  add_zones();
+  world_.add(a_node("n5").of("A100", 8).cpus(64).label("zone", "c"));
+  world_.add(a_pod("web").gpus(8).on("n1"));
+  world_.add(a_pod("more").gpus(8).on("n4"));
+  spread(0);
+  add("train", 2, 8);
+  EXPECT_THAT(by_zone("train"), ElementsAre(Pair("b", 1), Pair("c", 1)));
+}
+
+TEST_F(ApartTest, ByTopologySpreadEachZoneHasAsMany) {
+  add_zones();
+  world_.add(a_node("n5").of("A100", 8).cpus(64).label("zone", "b"));
+  spread(1);
+  add("train", 4, 8);
+  EXPECT_THAT(by_zone("train"), ElementsAre(Pair("a", 2), Pair("b", 2)));
+}
+
+TEST_F(ApartTest, ByTopologySpreadAZoneWithoutGpusCountsTooIfItIsNotLeftOut) {
+  for (const auto& [node, zone] : {std::pair("n1", "a"), {"n2", "b"}, {"n3", "b"}, {"n4", "a"}})
+    world_.add(a_node(node).of("A100", 8).cpus(64).label("zone", zone).label("gpu", "yes"));
+  world_.add(a_node("cpu").cpus(64).label("zone", "c").taint("control-plane", ""));
+  spread(1);
+  add("four", 4, 8);
+  EXPECT_THAT(nodes("four"), IsEmpty()) << "two in a zone are two more than in c";
+  rule_.node_selector = {{"gpu", "yes"}};
+  add("selects", 4, 8);
+  EXPECT_THAT(by_zone("selects"), ElementsAre(Pair("a", 2), Pair("b", 2)));
+}
+
+TEST_F(ApartTest, ByTopologySpreadSmallPodsAreLeftToKubeScheduler) {
+  add_zones();
+  spread(1);
+  add("small", 4, 2);
+  EXPECT_EQ(world_.bound("small"), 4);
+}
+
+TEST_F(ApartTest, ForecastsUseNodesThatAreFreeAndElseAny) {
+  add_zones();
+  world_.add(a_pod("web").gpus(8).on("n1"));
+  world_.add(a_pod("more").gpus(8).on("n2"));
+  spread(0);
+  world_.add(a_job("two").of(2).gang().gpus(8).constrained(rule_).waiting());
+  EXPECT_THAT(foreseen("two"), ElementsAre("n3", "n4"));
+  world_.add(a_pod("most").gpus(8).on("n3"));
+  EXPECT_THAT(foreseen("two"), ElementsAre("n1", "n2", "n3", "n4"));
+  world_.add(a_job("three").of(3).gang().gpus(8).constrained(rule_).waiting());
+  EXPECT_THAT(foreseen("three"), IsEmpty()) << "there are two zones";
+}
+
 }  // namespace
 }  // namespace slackline::core

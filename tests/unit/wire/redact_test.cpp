@@ -138,6 +138,22 @@ TEST(Redact, WhatANamespaceSaysOfItsPodsStays) {
   EXPECT_NE(list[0]["key"], "secret");
 }
 
+TEST(Redact, VolumesKeepTheNodesThatReachThem) {
+  const RedactedDump dump = redacted(R"({"kind": "PersistentVolumeClaim",
+        "metadata": {"name": "work", "namespace": "team"}, "spec": {"volumeName": "disk"}},
+      {"kind": "PersistentVolume", "metadata": {"name": "disk"}, "spec": {
+        "claimRef": {"namespace": "team", "name": "work"}, "csi": {"volumeHandle": "secret"},
+        "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [
+          {"key": "topology.kubernetes.io/zone", "operator": "In", "values": ["b"]}]}]}}}})");
+  const json items = json::parse(dump.json)["items"];
+  ASSERT_EQ(items.size(), 2u);
+  EXPECT_EQ(items[0]["spec"]["volumeName"], items[1]["metadata"]["name"]);
+  EXPECT_EQ(items[1]["spec"]["claimRef"], items[0]["metadata"]);
+  EXPECT_FALSE(items[1]["spec"].contains("csi"));
+  const json terms = items[1]["spec"]["nodeAffinity"]["required"]["nodeSelectorTerms"];
+  EXPECT_EQ(terms[0]["matchExpressions"][0]["key"], "topology.kubernetes.io/zone");
+}
+
 TEST(Redact, OtherKindsAreLeftOutAndOtherTextsRefused) {
   const RedactedDump dump = redacted(R"({"kind": "Secret", "metadata": {"name": "token"}}, 7,
       {"kind": "LimitRange", "metadata": {"name": "l"}, "spec": {"limits": [

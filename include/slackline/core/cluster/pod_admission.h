@@ -1,4 +1,5 @@
-// What kube-apiserver's admission makes of a template, before there is a pod: the plug-ins
+// What kube-apiserver's admission makes of a template, before there is a pod, and which volumes its
+// pods will have: the plug-ins
 // LimitRanger, PodNodeSelector (and OpenShift's), PodTolerationRestriction, RuntimeClass and, of a
 // Job's template, Priority.
 // docs/OPERATIONS.md has the table of all.
@@ -16,6 +17,9 @@ JobPtr with_admission(const JobPtr& job, const PodAdmission& admission);
 
 // A pod that does not exist yet.
 PodPtr with_admission(const PodPtr& pod, const PodAdmission& admission);
+
+// A pod that exists, with the volumes of its claims: itself if every node reaches them.
+PodPtr with_volumes(const PodPtr& pod, const PodAdmission& admission);
 
 // Whether plug-ins that read a namespace's annotations change or refuse some pods.
 bool adds_or_refuses(const NamespaceAdmission& ns);

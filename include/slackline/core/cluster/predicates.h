@@ -1,5 +1,6 @@
 // kube-scheduler's predicates, repeated for planning and for queries: cordon, readiness, taints,
-// node selector, required node affinity. Filter does not use them: in-tree filters ran before.
+// node selector, required node affinity, bound volumes. Filter does not use them: in-tree filters
+// ran before.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +22,7 @@ enum class Misfit : std::uint8_t {
   kResourceTaint,  // named like a resource that the pod asks for
   kNodeSelector,
   kNodeAffinity,
+  kVolume,
 };
 
 std::string_view code(Misfit misfit);     // "Taint", stable
@@ -31,6 +33,9 @@ std::string_view message(Misfit misfit);  // for people
 //
 // The first reason in the order above why the pod may not run on the node; nullopt if it may.
 std::optional<Misfit> misfit(const Pod& pod, const Node& node);
+
+// By the pod's node selector and required node affinity alone.
+bool is_selected(const Pod& pod, const Node& node);
 
 // Of its rules those that are kube-scheduler's alone, and may refuse nodes that count as usable
 // here; a sentence each.

@@ -70,6 +70,8 @@ struct TaskRequest {
   std::optional<std::int64_t> limit_s{};
   // Where its pods differ: the GPUs of each, the largest first. `gpus` is then the first.
   std::vector<std::int64_t> of_each{};
+  // GPU types of which no node takes its pods, by rules of their own, such as a node selector.
+  std::vector<GpuType> out_of_reach{};
 
   std::int64_t all_gpus() const;
   std::optional<Placement> sized_on(const GpuType& type) const;
