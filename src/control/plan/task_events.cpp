@@ -293,7 +293,8 @@ TaskEvent not_reviewed(const Job& job) {
 
 TaskEvent suggestion_of(const core::QueueTask& task, const MoveAdvice& advice) {
   TaskEvent event;
-  event.kind = task.kind == TaskKind::kJob ? "Job" : "Pod";
+  event.kind = task.gang ? task.gang->kind : task.kind == TaskKind::kJob ? "Job" : "Pod";
+  if (task.gang) event.api_version = task.gang->api_version;
   event.object = task.key;
   event.uid = task.uid;
   event.reason = reason::kMoveSuggested;
