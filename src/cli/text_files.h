@@ -26,8 +26,8 @@ Result<PartOfFile> read_part_of_file(const std::string& argument);
 // "-": standard input. At most 2 GiB.
 Result<std::string> read_dump_file(const std::string& path);
 
-// A manifest, from a file, a FIFO, or standard input where `path` is "-". What is left out of it is
-// told on stderr.
+// A manifest, from a file, a FIFO, or standard input where `path` is "-". What is left out of it,
+// and keys that nobody reads where they are, are told on stderr.
 Result<wire::Manifest> read_manifest_file(const std::string& path);
 
 // An error where nothing can be said of it, by what its manifest says.

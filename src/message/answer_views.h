@@ -130,6 +130,7 @@ struct QuoteRowView {
   std::vector<DelayView> delays{};      // those that are named
   std::optional<std::int64_t> delayed;  // tasks; unset: not played
   std::optional<std::int64_t> stopped;  // of them, that run now
+  bool cut_short = false;               // as core::QuoteRow::cut_short
   std::string why_not;
 };
 

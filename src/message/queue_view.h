@@ -12,6 +12,7 @@
 
 #include "slackline/model/ids.h"
 #include "slackline/model/move_advice.h"
+#include "slackline/model/owner_gang.h"
 #include "slackline/model/placement.h"
 #include "slackline/model/task.h"
 
@@ -33,11 +34,12 @@ struct QueueRow {
   int position =
       0;  // from 1, among those that wait: by predicted start; 0 = planned, or NotManaged
   ObjectKey key;
-  Uid uid;                                     // of the Job or pod; empty for a labelled gang
+  Uid uid;  // of the Job, pod or gang's controller; empty for a labelled gang
   TaskKind kind = TaskKind::kPod;              // never kController
   std::shared_ptr<const TaskIntent> intent{};  // never null
   std::shared_ptr<const PlanNote> plan{};      // null: it waits; no id: a run without a plan
   std::shared_ptr<const Job> job{};            // null: pods carry the plan
+  std::shared_ptr<const OwnerGang> gang{};     // null: no controller makes it
   TaskState state = TaskState::kWaiting;
   std::string reason;  // why it waits; empty = it has a plan, and room for it
   // Of a run whose queue has a share of its GPU type: "private", "borrowed" or "pool"; else empty.

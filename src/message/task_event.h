@@ -8,7 +8,7 @@
 namespace slackline {
 
 struct TaskEvent {
-  std::string kind;  // "Job", "Pod" or "Node"
+  std::string kind;  // "Job", "Pod", "Node" or that of a gang's controller
   ObjectKey object;  // of a node without a namespace
   Uid uid;
   std::string reason;  // a code of model/reason.h
@@ -20,6 +20,7 @@ struct TaskEvent {
   int count = 1;
   double first_s = 0;
   double last_s = 0;
+  std::string api_version{};  // of a gang's controller; empty: of the other kinds
 };
 
 }  // namespace slackline

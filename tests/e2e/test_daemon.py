@@ -524,6 +524,18 @@ class DumpTest(unittest.TestCase):
                 self.assertEqual(done.returncode, 3, done.stderr)
                 self.assertEqual(server.paths, [f"/apis/coordination.k8s.io/v1/namespaces/{lease}"])
 
+    def test_a_release_names_the_key_that_makes_the_cluster_a_dump(self):
+        with tempfile.TemporaryDirectory() as folder:
+            config = pathlib.Path(folder) / "slackline.yaml"
+            config.write_text(
+                "apiVersion: config.slackline.dev/v1alpha1\nkind: SlacklineConfiguration\n"
+                "cluster: {source: 'file:dump.yaml'}\n"
+            )
+            done = subprocess.run([slackline_binary(), "release", "--config", config],
+                                  text=True, capture_output=True)  # fmt: skip
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("cluster.source is a dump, which holds nothing back", done.stderr)
+
     def test_a_release_says_what_is_wrong_with_its_options_before_it_connects(self):
         for flags, said in (
             (["--if-lease-older-than", "5 moons"], "write a duration of at most 24h"),

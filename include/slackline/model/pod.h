@@ -215,7 +215,7 @@ struct Job {
   std::optional<std::int64_t> completions;
   bool indexed = false;
   bool suspended = false;
-  bool suspended_by_us = false;  // the annotation `suspended-by` names Slackline
+  bool suspended_by_us = false;  // the annotation `suspended-by` says so, and `kueue` is false
   bool halted = false;           // Suspended condition: the Job controller has removed its pods
   bool managed = false;          // the template's label slackline.dev/managed=true
   bool kueue = false;            // Kueue queues it, or another controller runs it (managedBy)

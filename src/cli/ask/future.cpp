@@ -204,7 +204,7 @@ void add_quote(CLI::App& app, int& exit_code) {
       app, options, "quote",
       "Say what a manifest would get on every GPU type and in every shape: start, finish, "
       "GPU-hours, whom it would delay; nothing is created. Exit code 1: it would be late or never "
-      "start; 4: its run time is unknown",
+      "start; 4: it has a deadline, and its run time is unknown",
       {"table", "wide", "json", "yaml", "csv"});
   add_manifest(*command, "-f,--filename,manifest", options->file);
   command->add_option("-n,--namespace", options->ns,

@@ -86,6 +86,8 @@ Result<wire::Standing> judge(const TryOptions& options, const wire::ManifestObje
   std::printf("%s%s %s\n", printable(tried.pod).c_str(), of.c_str(),
               written ? printable(written->text, 1000).c_str()
                       : ("has no forecast: " + printable(written.error().message, 200)).c_str());
+  if (written && !written->note.empty())
+    std::printf("%s\n", printable(written->note, 1000).c_str());
   std::printf("%s\n", printable(tried.note, 1000).c_str());
   for (const std::string& problem : written ? written->problems : tried.problems)
     std::printf("%s\n", printable(problem, 200).c_str());
@@ -120,8 +122,8 @@ void add_try(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "try",
       "Say when a manifest would start and end, and judge every node for one of its pods; nothing "
-      "is created. Exit code 1: it does not start, or is likely to miss its deadline; 4: its run "
-      "time is not known");
+      "is created. Exit code 1: it does not start, is cut short, or is likely to miss its "
+      "deadline; 4: it has a deadline, and its run time is unknown, or it has no forecast");
   add_manifest(*command, "manifest", options->manifest);
   command->add_flag("--nodes", options->nodes, "Every node by itself, not nodes of equal verdict");
   command->add_option("-n,--namespace", options->ns, "Namespace of what names none in the manifest")

@@ -47,7 +47,7 @@ Result<config::Configuration> configure_release(const ReleaseOptions& options) {
     configuration.cluster.kubeconfig = options.kubeconfig;
   else if (!configuration.cluster.dump_file.empty())
     return fail(ErrorCode::kInvalidArgument,
-                format("{}: cluster.dumpFile is set, and a dump holds nothing back; name an API "
+                format("{}: cluster.source is a dump, which holds nothing back; name an API "
                        "server with --kubeconfig",
                        printable(options.config)));
   if (!options.lease.empty()) {

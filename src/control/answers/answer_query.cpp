@@ -230,19 +230,8 @@ Result<ExplainView> AnswerQuery::explain(const ObjectKey& key, const std::string
 
 namespace {
 
-std::string one_by_one_text(const Job& job) {
-  const std::int64_t at_a_time = std::max<std::int64_t>(1, job.parallelism);
-  const std::int64_t pods = std::max(core::written_pods(job), job.completions.value_or(0));
-  if (pods <= at_a_time)
-    return format("its {} pods start one by one: this is for one of them", pods);
-  return format(
-      "its {} pods start one by one, {} at a time: this is for one of them, and the whole takes at "
-      "least {} times as long",
-      pods, at_a_time, core::waves_left(job));
-}
-
 // Pods that start one by one are quoted one by one.
-core::Variant as_one(const PostedTask& posted, std::string& note) {
+core::Variant as_one(const PostedTask& posted) {
   core::Variant task{posted.job, posted.pod};
   if (posted.job && core::written_pods(*posted.job) > 1 && !core::is_written_gang(*posted.job)) {
     auto pod = std::make_shared<Pod>(*core::written_pod(*posted.job));
@@ -252,7 +241,6 @@ core::Variant as_one(const PostedTask& posted, std::string& note) {
     pod->requests = posted.job->pod_requests;
     pod->ask = posted.job->ask;
     task = {nullptr, std::move(pod)};
-    note = one_by_one_text(*posted.job);
   }
   if (!posted.deadline_s) return task;
   TaskIntent& intent = core::changed_intent(task);
@@ -343,10 +331,11 @@ QuoteRowView row_view(const core::QuoteRow& row, const Quoted& quoted, Viewer& v
                     .latest_s = row.latest_s,
                     .delayed = {},
                     .stopped = {},
+                    .cut_short = row.cut_short,
                     .why_not = row.why_not};
   if (row.forecast) {
     view.start = span_of(row.forecast->start_s);
-    if (quoted.quote.length_known && (row.written || row.run_s)) {
+    if (quoted.quote.length_known && !row.cut_short && (row.written || row.run_s)) {
       view.finish = span_of(row.forecast->finish_s);
       view.chance = row.forecast->chance;
     }
@@ -375,7 +364,7 @@ void leave_to_others(QuoteView& view) {
 Result<QuoteView> AnswerQuery::quote(const PostedTask& posted, Viewer viewer) {
   Impl& my = *impl_;
   QuoteView view;
-  core::Variant task = as_one(posted, view.note);
+  core::Variant task = as_one(posted);
   view.task = (task.job ? task.job->key : task.pod->key).str();
   view.problems = task.job ? task.job->problems : task.pod->problems;
   if (const auto& intent = task.job ? task.job->intent : task.pod->intent)
@@ -399,6 +388,7 @@ Result<QuoteView> AnswerQuery::quote(const PostedTask& posted, Viewer viewer) {
           admit(task, posted.job != nullptr, snapshot, view.problems);
           set_promise(task, posted.job.get(), snapshot, by);
           variants = core::quoted(task, by.now_wall_s);
+          if (task.pod && posted.job) variants.waves = core::waves_left(*posted.job);
           return core::with_variants(snapshot, {variants.written, variants.free});
         });
     SLACKLINE_TRY(cluster_is_read(*sight.snapshot));
@@ -419,6 +409,7 @@ Result<QuoteView> AnswerQuery::quote(const PostedTask& posted, Viewer viewer) {
                 format("{} asks for no GPUs, or cannot be read{}", printable(view.task, 128),
                        view.problems.empty() ? "" : ": " + printable(view.problems.front(), 200)));
   view.deadline_s = quoted.quote.deadline_s;
+  if (task.pod && posted.job) view.note = one_by_one_text(*posted.job, quoted.quote.later_s);
   if (quoted.quote.hindrance) view.reason = quoted.quote.hindrance->reason;
   view.tried = quoted.quote.tried;
   view.advice = std::move(quoted.advice);

@@ -1,10 +1,13 @@
 #include "control/answers/answer_shapes.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
 
+#include "slackline/base/duration.h"
 #include "slackline/base/text.h"
+#include "slackline/core/cluster/task_catalog.h"
 #include "slackline/model/task.h"
 
 namespace slackline::control {
@@ -45,7 +48,7 @@ std::string group_text(std::string_view code) {
     std::string_view code;
     std::string_view text;
   };
-  static constexpr std::array<Text, 16> kTexts = {{
+  static constexpr std::array<Text, 18> kTexts = {{
       {"GpuTypeNotAccepted", "other GPU type"},
       {"GpuTypeUnknown", "GPU type unknown"},
       {"NoGpus", "no such GPUs"},
@@ -56,9 +59,11 @@ std::string group_text(std::string_view code) {
       {"Taint", "tainted"},
       {"NodeSelector", "not in its nodeSelector"},
       {"NodeAffinity", "not in its node affinity"},
+      {"VolumeNodeAffinity", "out of reach of its volumes"},
       {"NodeTooSmall", "too few GPUs, or too little else, in all"},
       {"RefusedByScheduler", "refused by kube-scheduler"},
       {"PodAffinity", "not where its pods are planned together"},
+      {"PodSpread", "not among those over which its pods are planned apart"},
       {"HeldForOthers", "held for others"},
       {"Full", "too full"},
       {"NoCpuOrMemory", "too little CPU, memory or another resource free"},
@@ -139,6 +144,20 @@ ChangeView view_of(const core::Change& change, Viewer& viewer) {
 
 std::string type_text(const GpuType& type) {
   return type.empty() ? "unknown" : type.str();
+}
+
+std::string one_by_one_text(const Job& job, double later_s) {
+  const std::int64_t at_a_time = std::max<std::int64_t>(1, job.parallelism);
+  const std::int64_t pods = std::max(core::written_pods(job), job.completions.value_or(0));
+  if (pods <= at_a_time)
+    return format("its {} pods start one by one: this is for one of them", pods);
+  return format(
+      "its {} pods start one by one, {} at a time: this is for one of them, and the whole "
+      "takes at least {} times as long{}",
+      pods, at_a_time, core::waves_left(job),
+      later_s > 0
+          ? format("; its deadline is {} earlier, for those after it", format_duration(later_s))
+          : "");
 }
 
 }  // namespace slackline::control

@@ -28,4 +28,8 @@ ChangeView view_of(const core::Change& change, Viewer& viewer);
 // "unknown" where no label tells.
 std::string type_text(const GpuType& type);
 
+// Of a Job whose pods start one by one, quoted for one of them, whose deadline is `later_s`
+// earlier.
+std::string one_by_one_text(const Job& job, double later_s);
+
 }  // namespace slackline::control

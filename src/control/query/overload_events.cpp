@@ -25,14 +25,7 @@ bool post_all(const QueueLoad& load, const QueueEvents::Post& post) {
   for (const QueueRow* row : load.late) {
     if (row->uid.empty() || namespaces.contains(row->key.ns)) continue;
     if (namespaces.size() == kMostNamespaces) break;
-    TaskEvent event;
-    event.kind = to_string(row->kind);
-    event.object = row->key;
-    event.uid = row->uid;
-    event.reason = reason::kOverloaded;
-    event.message = text_of(load);
-    event.warning = true;
-    if (!post(std::move(event))) return false;
+    if (!post(event_on(*row, reason::kOverloaded, text_of(load), /*warning=*/true))) return false;
     namespaces.insert(row->key.ns);
   }
   return true;

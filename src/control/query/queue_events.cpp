@@ -22,17 +22,6 @@ bool waits(const QueueRow& row) {
          row.reason != reason::kPodsEnding;
 }
 
-TaskEvent event(const QueueRow& row, std::string_view reason, std::string message, bool warning) {
-  TaskEvent event;
-  event.kind = to_string(row.kind);
-  event.object = row.key;
-  event.uid = row.uid;
-  event.reason = reason;
-  event.message = std::move(message);
-  event.warning = warning;
-  return event;
-}
-
 // "14:10", "14:10:05" where that is soon, with the day where it is another one than today.
 std::string clock_text(double time_s, double now_s) {
   const std::string time = format_rfc3339(time_s);  // 2026-11-26T14:10:00Z
@@ -68,7 +57,17 @@ std::string queued_text(const QueueRow& row, double now_s) {
   return text + format("; class {}, queue {}; times are UTC", row.qos_class(), row.queue());
 }
 
+// Nothing is forecast of it.
+std::string never_text(const QueueRow& row) {
+  const ReasonFact* why = find_reason(row.reason);
+  std::string text = format("will miss its deadline {}: {}", format_rfc3339(*row.deadline_s),
+                            find_reason(reason::kNever)->meaning);
+  if (why != nullptr) text += format("; {} ({})", why->meaning, why->code);
+  return text;
+}
+
 std::string risk_text(const QueueRow& row) {
+  if (!row.finish_s && !row.margin_below_s()) return never_text(row);
   if (!row.finish_s)
     return format("predicted to end after {}, more than {} after its deadline {}",
                   format_rfc3339(*row.finish_after_s), format_duration(-*row.margin_below_s()),
@@ -81,6 +80,18 @@ std::string risk_text(const QueueRow& row) {
 }
 
 }  // namespace
+
+TaskEvent event_on(const QueueRow& row, std::string_view why, std::string message, bool warning) {
+  TaskEvent event;
+  event.kind = row.gang ? row.gang->kind : std::string(to_string(row.kind));
+  if (row.gang) event.api_version = row.gang->api_version;
+  event.object = row.key;
+  event.uid = row.uid;
+  event.reason = why;
+  event.message = std::move(message);
+  event.warning = warning;
+  return event;
+}
 
 bool QueueEvents::is_news(const QueueRow& row, const Told& told, double now_s) {
   if (now_s < told.at_s + kAgainAfter_s) return false;
@@ -114,7 +125,7 @@ void QueueEvents::post(const std::vector<QueueRow>& rows, double now_s, const Ma
     return told_s(*a.second) < told_s(*b.second);
   });
   for (const auto& [row, posted] : due) {
-    TaskEvent told = event(*row, reason::kQueued, preface + queued_text(*row, now_s), false);
+    TaskEvent told = event_on(*row, reason::kQueued, preface + queued_text(*row, now_s), false);
     told.is_forecast = manner.notes && row->kind == TaskKind::kJob;
     if (!writes_.take(now_s, kWriteBurst, kWrites_per_s, told.is_forecast ? 2 : 1)) break;
     if (post(std::move(told))) posted->queued = Told{now_s, row->start_s};
@@ -122,7 +133,8 @@ void QueueEvents::post(const std::vector<QueueRow>& rows, double now_s, const Ma
   for (const auto& [row, posted] : waiting) {
     const bool late = row->predicted_late();
     if (late && !posted->at_risk)
-      posted->at_risk = post(event(*row, reason::kDeadlineAtRisk, preface + risk_text(*row), true));
+      posted->at_risk =
+          post(event_on(*row, reason::kDeadlineAtRisk, preface + risk_text(*row), true));
     else if (!late && row->finish_s)
       posted->at_risk = false;
   }

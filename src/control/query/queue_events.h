@@ -1,4 +1,5 @@
-// QueueEvents: the Events of tasks that wait, on their Job or pod:
+// QueueEvents: the Events of tasks that wait, on their Job, their pod or the object whose
+// controller makes the gang:
 //
 //   Queued          Normal    once for each coming into the queue, and when its start has moved
 //   DeadlineAtRisk  Warning   predicted to end after its deadline; again only after it was in time
@@ -22,6 +23,9 @@
 #include "slackline/base/token_bucket.h"
 
 namespace slackline::control {
+
+// On the object that its author knows. Not of a gang that is only a label: it has none.
+TaskEvent event_on(const QueueRow& row, std::string_view why, std::string message, bool warning);
 
 class QueueEvents {
  public:

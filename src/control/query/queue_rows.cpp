@@ -52,6 +52,7 @@ QueueRow as_written(const core::QueueTask& task, double now_s) {
   row.intent = task.intent;
   row.plan = task.plan;
   row.job = task.job;
+  row.gang = task.gang;
   row.created_s = task.created_s;
   row.age_s = now_s - task.created_s;
   row.deadline_s = task.deadline_s;

@@ -18,6 +18,7 @@
 #include "slackline/core/cluster/resizing.h"
 #include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/cluster/task_family.h"
+#include "slackline/core/planning/deadline.h"
 #include "slackline/core/planning/gpu_types.h"
 #include "slackline/core/planning/shapes.h"
 
@@ -66,13 +67,16 @@ void hint_at_deadline(const Task& task, const AdmissionFacts& facts,
   core::PlacementOptions options{facts};
   const core::PlacementTable table = core::placement_table(*facts.snapshot, task, options);
   const core::PlacementRow* fastest = fastest_row(table);
-  if (fastest == nullptr || fastest->feasible.value_or(true) || !table.deadline_s) return;
-  hints.push_back(
-      format("{}: {} cannot be met: started now, the earliest finish is {} ({} on {}; waiting not "
-             "counted)",
-             contract::kDeadline, format_rfc3339(*table.deadline_s),
-             format_rfc3339(std::ceil(facts.now_wall_s + *fastest->lat_s)), fastest->shape.str(),
-             fastest->gpu_type.str()));
+  if (fastest == nullptr) return;
+  const std::int64_t waves = core::waves_left(*task.job);
+  const double run_s = static_cast<double>(waves) * *fastest->lat_s;
+  if (core::meets_deadline(facts.now_wall_s, run_s, table.deadline_s).value_or(true)) return;
+  hints.push_back(format(
+      "{}: {} cannot be met: started now, the earliest finish is {} ({} on {}{}; waiting "
+      "not counted)",
+      contract::kDeadline, format_rfc3339(*table.deadline_s),
+      format_rfc3339(std::ceil(facts.now_wall_s + run_s)), fastest->shape.str(),
+      fastest->gpu_type.str(), waves > 1 ? format(", {} times one after the other", waves) : ""));
 }
 
 // Of a model that says too little the annotations' own hints tell.
@@ -91,6 +95,7 @@ void hint_at_class(const Task& task, const AdmissionFacts& facts, std::vector<st
 
 void hint_at_dependencies(const Task& task, const AdmissionFacts& facts,
                           std::vector<std::string>& hints) {
+  if (core::has_run(*task.job)) return;
   const auto hindrance = core::Dependencies(*facts.snapshot).of(task.key.ns, task.intent);
   if (!hindrance || hindrance->reason == reason::kDependencyPending) return;
   const std::string_view what =

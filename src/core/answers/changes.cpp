@@ -27,8 +27,9 @@ bool earlier(double after_s, double before_s, double now_s) {
   return before_s - after_s > std::max(kLeastGain_s, kLeastShare * (before_s - now_s));
 }
 
+// Whoever had no deadline gains nothing by one.
 bool likelier(const std::optional<double>& after, const std::optional<double>& before) {
-  return after && *after >= before.value_or(0) + kLeastChance;
+  return after && before && *after >= *before + kLeastChance;
 }
 
 // Nothing known of the unchanged task: it never starts.

@@ -71,9 +71,9 @@ class Explainer {
     const bool share_is_used = first == reason::kShareExceeded || first == reason::kPoolBusy;
     if (const auto share = reason_of_shares(question_.queue.state(), question_.task);
         !share.empty())
-      note(share, share_text(question_.queue.state(), ""));
+      add_share(share, question_.queue.state(), "");
     else if (share_is_used && question_.policy != nullptr)
-      note(first, share_text(after_starts(), " or start now"));
+      add_share(first, after_starts(), " or start now");
     if (task_.hindrance) note(task_.hindrance->reason, task_.hindrance->detail);
     add_yield();
     if (none_is_large_enough)
@@ -88,7 +88,7 @@ class Explainer {
 
  private:
   // What was not found by looking at it here.
-  void note(std::string_view reason, const std::string& detail) {
+  void note(std::string_view reason, const std::string& detail, std::string_view what = {}) {
     if (reason.empty()) return;
     const bool there = std::any_of(blockers_.begin(), blockers_.end(), [&](const Blocker& blocker) {
       return blocker.reason == reason;
@@ -97,15 +97,13 @@ class Explainer {
     const ReasonFact* fact = find_reason(reason);
     Blocker blocker;
     blocker.reason = reason;
-    blocker.what = fact != nullptr ? std::string(fact->meaning) : std::string();
+    blocker.what = what.empty() && fact != nullptr ? fact->meaning : what;
     blocker.detail = detail;
     blockers_.push_back(std::move(blocker));
   }
 
   void add_dependencies() {
-    const Dependencies dependencies(question_.snapshot);
-    const auto hindrance =
-        task_.job ? dependencies.of(*task_.job) : dependencies.of(task_.key.ns, *task_.intent);
+    const auto hindrance = Dependencies(question_.snapshot).of(task_);
     if (!hindrance) return;
     note(hindrance->reason, hindrance->detail);
     Blocker& blocker = blockers_.back();
@@ -118,14 +116,25 @@ class Explainer {
       if (job != nullptr && job->finished) continue;
       blocker.on.push_back(key);
       const Forecast* forecast = known ? forecast_of(key) : nullptr;
-      known = forecast != nullptr;
+      const auto end_s = forecast != nullptr ? std::nullopt : end_of_other(key);
+      known = known && (forecast != nullptr || end_s);
       if (!known) continue;
-      p50_s = std::max(p50_s, forecast->finish_s.p50());
-      p90_s = std::max(p90_s, forecast->finish_s.p90());
+      p50_s = std::max(p50_s, forecast != nullptr ? forecast->finish_s.p50() : *end_s);
+      p90_s = std::max(p90_s, forecast != nullptr ? forecast->finish_s.p90() : *end_s);
     }
     if (!known) return;
     blocker.p50_s = p50_s;
     blocker.p90_s = p90_s;
+  }
+
+  // Of a Job that runs without a plan, and for whose end its dependents are planned.
+  std::optional<double> end_of_other(const ObjectKey& key) const {
+    const PlanState& state = question_.queue.state();
+    std::optional<double> end_s;
+    for (const TaskIndex run : state.tasks()[question_.task].after)
+      if (run >= question_.queue.size() && question_.queue.key_of_run(run) == key)
+        end_s = std::max(end_s.value_or(0), state.predicted_end_s(run, question_.now_s));
+    return end_s;
   }
 
   const Forecast* forecast_of(const ObjectKey& key) const {
@@ -180,15 +189,20 @@ class Explainer {
     return state;
   }
 
+  void add_share(std::string_view reason, const PlanState& state, std::string_view or_start) {
+    const bool is_full = state.shares().is_full(state.tasks()[question_.task].queue);
+    note(reason, share_text(state, or_start),
+         is_full ? "as many tasks of its queue run as may at a time (maxRunning)" : "");
+  }
+
   // "vision: 20 of 20 tasks run; A100: 8 of 8 in the pool are in use"
   std::string share_text(const PlanState& state, std::string_view or_start) const {
     const ShareUse& use = state.shares();
     const PlanTask& task = state.tasks()[question_.task];
     std::vector<std::string> parts;
-    if (task.queue < use.shares()->of_queue.size())
-      if (const auto most = use.shares()->of_queue[task.queue].max_running;
-          most > 0 && use.running(task.queue) >= most)
-        parts.push_back(format("{} of {} tasks run{}", use.running(task.queue), most, or_start));
+    if (use.is_full(task.queue))
+      parts.push_back(format("{} of {} tasks run{}", use.running(task.queue),
+                             use.shares()->of_queue[task.queue].max_running, or_start));
     std::set<std::uint32_t> types;
     for (const Choice& choice : task.menu->all)
       if (const auto type = use.shares()->type_of_pool[choice.pool]; type != Shares::kNoType)

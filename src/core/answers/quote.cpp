@@ -61,6 +61,7 @@ class Quoter {
         policy_(policy),
         now_s_(now_s),
         options_(options),
+        waves_(task.waves),
         written_(find_task(queue, task.written.uid())),
         free_(find_task(queue, task.free.uid())) {
     for (const QueuePool& pool : queue.pools())
@@ -75,6 +76,7 @@ class Quoter {
     quote_.hindrance = task.hindrance;
     // Candidates stand behind the tasks of the queue, and wait in no trial but their own.
     std::vector<PlanTask> all = queue_.state().tasks().tasks();
+    make_time_for_later_waves(all);
     std::vector<TaskIndex> aside = {written_, free_};
     const PlacementMenu& menu = *all[free_].menu;
     std::vector<ChoiceIndex> order = in_turns(menu);
@@ -101,6 +103,15 @@ class Quoter {
   }
 
  private:
+  // As in the queue, where the pods of a Job are due as much earlier as others come after them.
+  void make_time_for_later_waves(std::vector<PlanTask>& all) {
+    if (!quote_.deadline_s || !quote_.length_known || all[written_].menu->empty()) return;
+    quote_.later_s = static_cast<double>(waves_ - 1) * queue_.state().fastest_lat_s(written_);
+    *quote_.deadline_s -= quote_.later_s;
+    for (const TaskIndex task : {written_, free_})
+      all[task].deadline_s -= quote_.later_s;
+  }
+
   QuoteRow as_written(const Trials& trials) {
     QuoteRow row;
     row.written = true;
@@ -152,11 +163,6 @@ class Quoter {
     const double lasts_s =
         choice != nullptr ? choice->lat_s : queue_.state().fastest_lat_s(written_);
     const bool known = choice == nullptr || queue_.task(free_).length_known_in(*choice);
-    if (known && ends_unfinished(task, lasts_s)) {
-      row.why_not = format("its time limit ends it after {}",
-                           format_duration(static_cast<double>(*task.request.limit_s)));
-      return;
-    }
     row.forecast = trials.forecast(candidate);
     if (!row.forecast) {
       row.why_not = kNotTried;
@@ -169,6 +175,12 @@ class Quoter {
         row.why_not = why;
         return;
       }
+    if (known && std::isfinite(row.forecast->start_s.p50()) && ends_unfinished(task, lasts_s)) {
+      row.cut_short = true;
+      row.why_not = format("its time limit ends it after {}",
+                           format_duration(static_cast<double>(*task.request.limit_s)));
+      return;
+    }
     const double p90_s = row.forecast->finish_s.p90();
     const bool told = row.written ? quote_.length_known : row.run_s.has_value();
     // One that counts from the submission moves with it.
@@ -216,7 +228,7 @@ class Quoter {
                         row.forecast->finish_s.p50());
     };
     const auto finish_of = [](const QuoteRow& row) {
-      return row.forecast ? row.forecast->finish_s.p50() : kNever;
+      return row.forecast && !row.cut_short ? row.forecast->finish_s.p50() : kNever;
     };
     std::stable_sort(
         quote_.rows.begin() + 1, quote_.rows.end(), [&](const QuoteRow& a, const QuoteRow& b) {
@@ -224,7 +236,7 @@ class Quoter {
         });
     for (std::size_t i = 0; i < quote_.rows.size(); ++i) {
       const QuoteRow& row = quote_.rows[i];
-      if (!row.forecast || !row.accepted || !row.shape) continue;
+      if (!row.forecast || row.cut_short || !row.accepted || !row.shape) continue;
       if (quote_.length_known && !row.run_s) continue;
       if (!quote_.best || key(row) < key(quote_.rows[*quote_.best])) quote_.best = i;
     }
@@ -235,6 +247,7 @@ class Quoter {
   const Policy& policy_;
   double now_s_;
   const QuoteOptions& options_;
+  std::int64_t waves_;
   TaskIndex written_;
   TaskIndex free_;
   std::vector<Pool> pools_;

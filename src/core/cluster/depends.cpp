@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <unordered_set>
 
+#include "other_runs.h"
 #include "slackline/base/text.h"
 #include "slackline/core/cluster/queue.h"
+#include "slackline/core/cluster/task_catalog.h"
 
 namespace slackline::core {
 namespace {
@@ -43,22 +46,49 @@ std::vector<std::string> dependency_cycle(const ClusterSnapshot& snapshot, const
   return cycle;
 }
 
+namespace {
+
+using JobRuns = std::map<ObjectKey, std::vector<TaskIndex>>;
+
+// Of Jobs all of whose pods run, and of which it is known how long they do; the runs stand behind
+// the tasks, whose own runs are none of them.
+void add_other_runs(const ClusterSnapshot& snapshot, const std::vector<QueueTask>& tasks,
+                    const std::vector<OtherRun>& runs, JobRuns& jobs) {
+  std::unordered_set<Uid> of_tasks;
+  for (const QueueTask& task : tasks)
+    for (const PodPtr& pod : task.bound)
+      of_tasks.insert(pod->uid);
+  JobRuns found;
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    if (const Job* job = owning_job(snapshot, *runs[i].pod); job != nullptr && runs[i].known &&
+                                                             waves_left(*job) == 1 &&
+                                                             !of_tasks.contains(runs[i].pod->uid))
+      found[job->key].push_back(static_cast<TaskIndex>(tasks.size() + i));
+  for (auto& [key, those] : found)
+    if (std::ssize(those) == snapshot.find_job(key.ns, key.name)->wanted_pods())
+      jobs.emplace(key, std::move(those));
+}
+
+}  // namespace
+
 // Of a chain the first is found first; what is left waits for something that nobody can tell.
 void come_after_dependencies(const ClusterSnapshot& snapshot, const std::vector<QueueTask>& tasks,
-                             std::vector<PlanTask>& planned) {
+                             const std::vector<OtherRun>& runs, std::vector<PlanTask>& planned) {
   const auto follows = [&](TaskIndex task) {
-    return tasks[task].hindrance && tasks[task].hindrance->reason == reason::kDependencyPending;
+    return task < tasks.size() && tasks[task].hindrance &&
+           tasks[task].hindrance->reason == reason::kDependencyPending;
   };
   std::vector<TaskIndex> followers;
   for (TaskIndex task = 0; task < tasks.size(); ++task)
     if (follows(task)) followers.push_back(task);
   if (followers.empty()) return;
-  std::map<ObjectKey, TaskIndex> jobs;
+  JobRuns jobs;
   for (TaskIndex task = 0; task < tasks.size(); ++task) {
     const bool ends = tasks[task].plan ? tasks[task].is_planned() : !tasks[task].hindrance;
     if (tasks[task].job && tasks[task].length_known() && (ends || follows(task)))
-      jobs.emplace(tasks[task].job->key, task);
+      jobs[tasks[task].job->key] = {task};
   }
+  add_other_runs(snapshot, tasks, runs, jobs);
   // What the task comes after; nullopt: one of them is not known.
   const auto found = [&](const QueueTask& task) -> std::optional<std::vector<TaskIndex>> {
     std::vector<TaskIndex> after;
@@ -67,7 +97,7 @@ void come_after_dependencies(const ClusterSnapshot& snapshot, const std::vector<
       if (job != nullptr && succeeded(*job)) continue;
       const auto at = jobs.find({task.key.ns, name});
       if (at == jobs.end()) return std::nullopt;
-      after.push_back(at->second);
+      after.insert(after.end(), at->second.begin(), at->second.end());
     }
     return after;
   };
@@ -119,12 +149,24 @@ Dependencies::Dependencies(const ClusterSnapshot& snapshot) : snapshot_(snapshot
     if (count > 0) entangled_.insert(key);
 }
 
+bool has_run(const Job& job) {
+  return job.preemptions || job.progress || job.succeeded > 0 || job.failed > 0;
+}
+
 std::optional<Hindrance> Dependencies::of(const Job& job) const {
+  if (has_run(job)) return std::nullopt;
   if (entangled_.contains(job.key))
     if (const auto cycle = dependency_cycle(snapshot_, job.key, dependencies_of(&job));
         !cycle.empty())
       return Hindrance{reason::kDependencyCycle, join(cycle, " -> ")};
   return job.intent ? of(job.key.ns, *job.intent) : std::nullopt;
+}
+
+std::optional<Hindrance> Dependencies::of(const QueueTask& task) const {
+  if (task.plan) return std::nullopt;
+  if (task.job) return of(*task.job);
+  const Job* job = owning_job(snapshot_, *task.member);
+  return job != nullptr && job->resumed ? std::nullopt : of(task.key.ns, *task.intent);
 }
 
 std::optional<Hindrance> Dependencies::of(const std::string& ns, const TaskIntent& intent) const {

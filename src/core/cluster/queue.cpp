@@ -232,7 +232,7 @@ class QueueMaker {
         queue_.others_.push_back(run.pod);
       }
       add_later_pods(snapshot_, queue_.tasks_, menus_, eligibility, tasks);
-      come_after_dependencies(snapshot_, queue_.tasks_, tasks);
+      come_after_dependencies(snapshot_, queue_.tasks_, other_runs_, tasks);
     }
     rest_ = RestNeeds(snapshot_, queue_.pools_, queue_.tasks_, other_runs_, tasks);
     queue_.table_ = std::make_unique<TaskTable>(std::move(tasks));
@@ -253,6 +253,7 @@ class QueueMaker {
   }
 
   const TaskMenu& menu_of(QueueTask& task, Eligibility& eligibility) {
+    eligibility.stay_in_reach(task, *menus_.of(*task.intent, task.request).menu);
     const TaskMenu& even = menus_.of(*task.intent, task.request);
     const GangPlaces::Place* again = gang_places_.kept_for(snapshot_, task);
     const PlanNote* place = again != nullptr ? again->plan.get() : task.plan.get();

@@ -226,12 +226,10 @@ std::optional<ShareOutlook> share_outlook(const ShareLedger& ledger, const std::
 }
 
 std::string_view reason_of_shares(const PlanState& state, TaskIndex task) {
-  if (state.may_use_any(task)) return {};
-  const Shares& shares = *state.shares().shares();
   const PlanTask& of = state.tasks()[task];
-  const bool has_rules = of.queue < shares.of_queue.size();
-  const std::int64_t most = has_rules ? shares.of_queue[of.queue].max_running : 0;
-  if (most > 0 && state.shares().running(of.queue) >= most) return reason::kShareExceeded;
+  if (of.menu->empty() || state.may_use_any(task)) return {};
+  const Shares& shares = *state.shares().shares();
+  if (state.shares().is_full(of.queue)) return reason::kShareExceeded;
   const bool has_share =
       std::any_of(of.menu->all.begin(), of.menu->all.end(), [&](const Choice& choice) {
         const std::uint32_t type = shares.type_of_pool[choice.pool];

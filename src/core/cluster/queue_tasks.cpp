@@ -139,8 +139,7 @@ class TaskFinder {
     if (held_off_ != nullptr && held_off_->contains(job->uid)) return;
     const bool ends = still_ends(*job, parts.bound);
     const bool one_by_one = !is_written_gang(*job) && written_pods(*job) > 1;
-    if (one_by_one && !job->active_deadline_s && !is_held(job->intent) &&
-        !hindrance_by_others(*job)) {
+    if (one_by_one && !job->active_deadline_s && !is_held(job->intent) && !dependencies_.of(*job)) {
       if (job->halted && !ends) found_.to_open.push_back(job);
       return;
     }
@@ -211,10 +210,7 @@ class TaskFinder {
       found_.waiting.push_back(std::move(task));
       return;
     }
-    if (task.job)
-      task.hindrance = hindrance_by_others(*task.job);
-    else if (!has_begun(task))
-      task.hindrance = dependencies_.of(task.key.ns, *task.intent);
+    task.hindrance = dependencies_.of(task);
     found_.waiting.push_back(std::move(task));
   }
 
@@ -222,18 +218,6 @@ class TaskFinder {
   static std::string refusal_of(const QueueTask& task) {
     const Pod& pod = task.pods.empty() ? *task.member : *task.pods.front();
     return pod.constraints ? pod.constraints->refused : std::string();
-  }
-
-  // What it depends on. A Job that ran had all of it, which may be gone since.
-  std::optional<Hindrance> hindrance_by_others(const Job& job) const {
-    const bool ran = job.preemptions != nullptr || job.succeeded > 0 || job.failed > 0;
-    return ran ? std::nullopt : dependencies_.of(job);
-  }
-
-  // The same.
-  bool has_begun(const QueueTask& task) const {
-    const Job* job = owning_job(snapshot_, *task.member);
-    return job != nullptr && job->resumed;
   }
 
   void add_each(const TaskParts& parts) {
@@ -305,6 +289,7 @@ class TaskFinder {
     if (std::any_of(unbound.begin(), unbound.end(), [](const auto& pod) { return pod->plan; }))
       return;
     QueueTask task = task_of(std::move(gated), TaskKind::kGang, parts.key, parts.uid);
+    task.gang = parts.gang;
     tell_apart(task);
     wait_for_members(parts, task);
     wait(std::move(task));
@@ -414,8 +399,11 @@ class TaskFinder {
             gang ? task_of({pod}, TaskKind::kGang, parts.key, parts.uid) : task_of_pod(pod);
         task.plan = pod->plan;
         task.request.pods = static_cast<std::int64_t>(pod->plan->nodes.size());
-        if (gang) task.intent = intent_of(*who_speaks({&parts.bound, &parts.unbound}));
-        if (gang) place_each(parts, task);
+        if (gang) {
+          task.gang = parts.gang;
+          task.intent = intent_of(*who_speaks({&parts.bound, &parts.unbound}));
+          place_each(parts, task);
+        }
         if (task.request.pods == 1 && pod->bound()) task.bound.swap(task.pods);
         found_.running.push_back(std::move(task));
       }

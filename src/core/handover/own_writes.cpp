@@ -26,7 +26,7 @@ void apply_shape(const ShapeChange& shape, Job& job) {
 
 void set_suspended(bool suspended, Job& job) {
   job.suspended = suspended;
-  job.suspended_by_us = suspended;
+  job.suspended_by_us = suspended && !job.kueue;
   job.halted = job.halted && suspended;
 }
 

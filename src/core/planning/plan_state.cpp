@@ -181,6 +181,7 @@ void PlanState::withhold(PoolIndex pool, const std::vector<PoolNode>& nodes) {
 }
 
 void PlanState::runs_elsewhere(TaskIndex task, double until_s) {
+  if (shares_.shares() == nullptr) return;
   elsewhere_.push_back({(*tasks_)[task].queue, until_s});
   shares_.count_elsewhere(elsewhere_.back().queue, 1);
 }

@@ -50,12 +50,17 @@ bool ShareUse::is_beyond_own(QueueNumber queue, PoolIndex pool) const {
   return all_.used[place_of(row, type)] > shares_->share(row, type).own;
 }
 
+bool ShareUse::is_full(QueueNumber queue) const {
+  if (shares_ == nullptr) return false;
+  const std::size_t row = row_of(queue);
+  if (row >= shares_->of_queue.size()) return false;
+  const std::int64_t most = shares_->of_queue[row].max_running;
+  return most > 0 && running_[row] >= most;
+}
+
 bool ShareUse::has_room(const SharedUse& use) const {
+  if (is_full(use.queue)) return false;
   const std::size_t row = row_of(use.queue);
-  if (row < shares_->of_queue.size()) {
-    const std::int64_t most = shares_->of_queue[row].max_running;
-    if (most > 0 && running_[row] >= most) return false;
-  }
   const std::uint32_t type = shares_->type_of_pool[use.pool];
   // What nobody owns any of is bounded by room alone.
   if (type == Shares::kNoType || shares_->owned[type] == 0) return true;

@@ -53,7 +53,7 @@ std::vector<GangMembers> members_of_group(const json& of_group) {
 
 // Of a PyTorchJob, an MPIJob and their like.
 std::vector<GangMembers> members_of_roles(const json& spec) {
-  const bool launcher_last = text_member(spec, "launcherCreationPolicy") == "WaitForWorkersReady";
+  const bool launcher_last = launcher_comes_last(spec);
   std::vector<GangMembers> members;
   for (const auto& [key, replicas] : spec.items()) {
     if (!key.ends_with("ReplicaSpecs") || !replicas.is_object()) continue;
@@ -76,6 +76,10 @@ std::vector<GangMembers> gang_members_of(const json& object) {
   if (kind == "RayService") return members_of_ray(member(spec, "rayClusterConfig"));
   if (kind == "LeaderWorkerSet") return members_of_group(member(spec, "leaderWorkerTemplate"));
   return members_of_roles(spec);
+}
+
+bool launcher_comes_last(const json& spec) {
+  return text_member(spec, "launcherCreationPolicy") == "WaitForWorkersReady";
 }
 
 }  // namespace slackline::wire

@@ -20,4 +20,7 @@ struct GangMembers {
 // gang of a kind that is known.
 std::vector<GangMembers> gang_members_of(const nlohmann::json& object);
 
+// By the spec of an MPIJob: its launcher is made once all workers are ready.
+bool launcher_comes_last(const nlohmann::json& spec);
+
 }  // namespace slackline::wire

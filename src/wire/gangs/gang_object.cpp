@@ -78,8 +78,9 @@ void read_clocks(const json& object, GangSpec& spec) {
   const json said = member(object, "spec");
   const json policy = member(said, "runPolicy");  // of a PyTorchJob and its like
   const double began_s = started_s(object);
-  if (const auto limit_s = seconds_member(policy.empty() ? said : policy, "activeDeadlineSeconds"))
-    spec.ends_s = began_s + *limit_s;
+  const auto run_s = seconds_member(policy.empty() ? said : policy, "activeDeadlineSeconds");
+  // A launcher that is made once all workers are ready begins its clock then.
+  if (run_s && !launcher_comes_last(said)) spec.ends_s = began_s + *run_s;
   if (const auto limit_s = seconds_member(said, "preRunningDeadlineSeconds"))
     spec.starts_by_s = began_s + *limit_s;
   if (text_member(object, "kind") == "AppWrapper") spec.starts_by_s = warmed_up_s(object);

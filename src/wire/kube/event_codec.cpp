@@ -5,6 +5,13 @@
 #include "wire/format/json_writer.h"
 
 namespace slackline::wire {
+namespace {
+
+std::string_view event_type(const TaskEvent& event) {
+  return event.warning ? "Warning" : "Normal";
+}
+
+}  // namespace
 
 std::string event_name(const TaskEvent& event) {
   return format("{}.{:016x}", event.object.name.substr(0, 230),
@@ -23,12 +30,14 @@ std::string encode_event(const TaskEvent& event) {
   out.field("name", event_name(event));
   out.field("namespace", event_namespace(event)).end_object();
   out.key("involvedObject").begin_object();
-  out.field("apiVersion", event.kind == "Job" ? "batch/v1" : "v1").field("kind", event.kind);
+  const std::string_view known = event.kind == "Job" ? "batch/v1" : "v1";
+  out.field("apiVersion", event.api_version.empty() ? known : event.api_version);
+  out.field("kind", event.kind);
   if (!event.object.ns.empty()) out.field("namespace", event.object.ns);
   out.field("name", event.object.name);
   out.field("uid", event.uid.str()).end_object();
   out.field("reason", event.reason).field("message", event.message);
-  out.field("type", event.warning ? "Warning" : "Normal");
+  out.field("type", event_type(event));
   out.field("firstTimestamp", format_rfc3339(event.first_s));
   out.field("lastTimestamp", format_rfc3339(event.last_s)).field("count", event.count);
   out.key("source").begin_object().field("component", "slackline").end_object();
@@ -38,7 +47,8 @@ std::string encode_event(const TaskEvent& event) {
 
 std::string encode_event_update(const TaskEvent& event) {
   JsonWriter out;
-  out.begin_object().field("message", event.message).field("count", event.count);
+  out.begin_object().field("type", event_type(event));
+  out.field("message", event.message).field("count", event.count);
   out.field("lastTimestamp", format_rfc3339(event.last_s)).end_object();
   return out.take();
 }

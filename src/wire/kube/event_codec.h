@@ -14,7 +14,7 @@ std::string event_name(const TaskEvent& event);
 std::string event_namespace(const TaskEvent& event);
 // POST to that namespace.
 std::string encode_event(const TaskEvent& event);
-// PATCH (merge) of an existing Event: count, last time, message.
+// PATCH (merge) of an existing Event: type, message, count, last time.
 std::string encode_event_update(const TaskEvent& event);
 // PATCH (JSON patch) of the Job, while it is suspended: its message as the annotation `forecast`.
 std::string encode_forecast_patch(const TaskEvent& event);

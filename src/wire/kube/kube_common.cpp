@@ -14,6 +14,11 @@ namespace {
 constexpr std::size_t kMaxNamedResources = 64;  // GPUs, and as many others
 constexpr std::size_t kMaxProblems = 32;
 
+// So does the API server, of resources with a domain in their name.
+constexpr std::string_view kNotWhole = "must be an integer";
+constexpr std::string_view kPartOfGpu =
+    "; for a part of a GPU ask for a MIG slice, or name the type of a shared GPU";
+
 }  // namespace
 
 void add_problem(std::vector<std::string>& problems, std::string problem) {
@@ -107,14 +112,18 @@ std::int64_t ResourceReader::amount(const JsonField& field, Unit unit, std::stri
   const auto parsed = unit == Unit::kThousandths ? parse_quantity_milli(text, rounding)
                                                  : parse_quantity(text, rounding);
   const bool gpus_there = capacity_ && unit == Unit::kGpus;
+  const bool whole = capacity_ || field.key.find('/') == std::string_view::npos ||
+                     parsed.value_or(0) == parse_quantity(text, Rounding::kDown).value_or(0);
   const std::int64_t most = gpus_there ? kMaxGpusPerNode : kMaxAmount;
   if (parsed && capacity_ && unit == Unit::kOthers) return std::min(*parsed, most);
-  if (parsed && *parsed <= most) return *parsed;
-  std::string why = parsed ? format("\"{}\" is larger than any machine", printable(text, 64))
+  if (parsed && *parsed <= most && whole) return *parsed;
+  std::string why = parsed ? format("\"{}\" {}", printable(text, 64),
+                                    whole ? "is larger than any machine" : kNotWhole)
                            : parsed.error().message;
+  if (parsed && !whole && unit == Unit::kGpus) why += kPartOfGpu;
   if (parsed && gpus_there) why += format(": no node has more than {}", kMaxGpusPerNode);
   add_problem(problems_, format("{}[{}]: {}", path, printable(field.key, 64), why));
-  return 0;
+  return parsed && *parsed <= most ? *parsed : 0;
 }
 
 void ResourceReader::set_named(ResourceAmounts& amounts, const JsonField& field, Unit unit,

@@ -42,8 +42,8 @@ void add_problem(std::vector<std::string>& problems, std::string problem);
 bool is_other_resource(std::string_view name);
 
 // Reads a resource list (name -> quantity) into the amounts that Slackline counts: cpu, memory,
-// pods, GPU resources by the catalogue, and others. A malformed quantity, or one above kMaxAmount,
-// becomes a problem and counts as 0 (F44).
+// pods, GPU resources by the catalogue, and others. A malformed quantity, one above kMaxAmount, or
+// a request for a part of a device, becomes a problem and counts as 0 (F44).
 class ResourceReader {
  public:
   ResourceReader(const GpuCatalog& catalog, std::vector<std::string>& problems)

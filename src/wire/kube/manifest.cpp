@@ -45,21 +45,73 @@ bool is_list(const json& object) {
          object["items"].is_array();
 }
 
+// Volcano has a Job, too.
+bool is_of(const json& object, std::string_view kind, std::string_view group_version) {
+  const std::string version = text_member(object, "apiVersion");
+  return text_member(object, "kind") == kind &&
+         (version.empty() || version.starts_with(group_version));
+}
+
 bool is_task(const json& object) {
-  const std::string kind = text_member(object, "kind");
-  return kind == "Pod" || kind == "Job";
+  return is_of(object, "Pod", "v1") || is_of(object, "Job", "batch/");
 }
 
 Error no_task(const json& object, std::string_view expected) {
-  return {ErrorCode::kInvalidArgument,
-          format("the manifest is a \"{}\"; expected {}",
-                 printable(text_member(object, "kind"), 64), expected)};
+  const std::string version = text_member(object, "apiVersion");
+  return {
+      ErrorCode::kInvalidArgument,
+      format("the manifest is a \"{}\"{}; expected {}", printable(text_member(object, "kind"), 64),
+             version.empty() ? "" : " of " + printable(version, 64), expected)};
 }
 
 std::string kind_and_name(const json& object) {
   return printable(format("{} {}", text_member(object, "kind", "an object without kind"),
                           text_member(member(object, "metadata"), "name", "unnamed")),
                    128);
+}
+
+// Keys of Slackline in the metadata of what only makes other objects, unless one of the `patterns`
+// that count has them too (deploy/policy/misplaced-keys.yaml); empty: none.
+std::string misplaced_keys(const json& object, const std::vector<json>& patterns,
+                           std::string_view place) {
+  const json own = member(object, "metadata");
+  if (!list_member(own, "ownerReferences").empty()) return {};
+  const auto in_place = [&](const std::string& key) {
+    return std::any_of(patterns.begin(), patterns.end(), [&](const json& pattern) {
+      const json metadata = member(pattern, "metadata");
+      return member(metadata, "annotations").contains(key) ||
+             member(metadata, "labels").contains(key);
+    });
+  };
+  std::set<std::string> keys;
+  for (const char* map : {"annotations", "labels"}) {
+    const json all = member(own, map);
+    for (const auto& [key, value] : all.items())
+      if (key.starts_with(contract::kPrefix) && !in_place(key)) keys.insert(printable(key, 64));
+  }
+  if (keys.empty()) return {};
+  return format("{}: Slackline does not read {} in its own metadata; write that in {}",
+                kind_and_name(object), join({keys.begin(), keys.end()}, ", "), place);
+}
+
+// The same of an object that is no gang.
+std::string misplaced_keys(const json& object) {
+  const json spec = member(object, "spec");
+  if (is_of(object, "CronJob", "batch/")) {
+    const json job = member(spec, "jobTemplate");
+    return misplaced_keys(object, {job, member(member(job, "spec"), "template")},
+                          "spec.jobTemplate.metadata");
+  }
+  if (is_of(object, "Deployment", "apps/") || is_of(object, "StatefulSet", "apps/"))
+    return misplaced_keys(object, {member(spec, "template")}, "spec.template.metadata");
+  return {};
+}
+
+std::string misplaced_keys(const json& gang, const std::vector<GangMembers>& members) {
+  std::vector<json> patterns;
+  for (const GangMembers& of_role : members)
+    patterns.push_back(of_role.pattern);
+  return misplaced_keys(gang, patterns, "the metadata of its pod templates");
 }
 
 // An object of `kind` from a template of `owner`, of its name and namespace.
@@ -81,7 +133,7 @@ json made_from(const json& pattern, const json& owner, std::string_view version,
 json task_of(const json& object) {
   if (is_task(object)) return object;
   const json spec = member(object, "spec");
-  if (text_member(object, "kind") == "CronJob")
+  if (is_of(object, "CronJob", "batch/"))
     return made_from(member(spec, "jobTemplate"), object, "batch/v1", "Job", "");
   const json pattern = member(spec, "template");
   if (!member(pattern, "spec").contains("containers")) return {};
@@ -213,7 +265,11 @@ Result<Manifest> split_manifest(std::string_view text) {
   const json all = is_list(file) ? file["items"] : json::array({file});
   Manifest manifest;
   for (const json& object : all) {
-    if (auto members = gang_members_of(object); !members.empty()) {
+    auto members = gang_members_of(object);
+    std::string misplaced =
+        members.empty() ? misplaced_keys(object) : misplaced_keys(object, members);
+    if (!misplaced.empty()) manifest.misplaced.push_back(std::move(misplaced));
+    if (!members.empty()) {
       manifest.objects.push_back(gang_as_job(object, std::move(members)));
       continue;
     }

@@ -458,13 +458,15 @@ Job read_new_job(JsonView json, const GpuCatalog& catalog) {
   if (spec["completions"].present()) job.completions = count_or(spec["completions"], 1);
   job.indexed = spec["completionMode"].text() == "Indexed";
   job.suspended = spec["suspend"].is_true();
-  const JsonView annotations = metadata["annotations"];
-  job.suspended_by_us = annotations[contract::kSuspendedBy].text() == contract::kSuspendedByUs;
-  job.managed = pod_template["metadata"]["labels"][kManagedLabel].text() == "true";
-  job.deleting = metadata["deletionTimestamp"].present();
   const std::string_view manager = spec["managedBy"].text();
   job.kueue = metadata["labels"][kKueueQueueLabel].present() ||
               (!manager.empty() && manager != "kubernetes.io/job-controller");
+  const JsonView annotations = metadata["annotations"];
+  // Whoever has given it to Kueue since has taken it out of our queue.
+  job.suspended_by_us =
+      !job.kueue && annotations[contract::kSuspendedBy].text() == contract::kSuspendedByUs;
+  job.managed = pod_template["metadata"]["labels"][kManagedLabel].text() == "true";
+  job.deleting = metadata["deletionTimestamp"].present();
   job.holds_pods = pod_template["spec"]["schedulingGates"].items().count() > 0 ||
                    pod_template["spec"]["schedulingGroup"].present();
   job.owner_gang = read_owner_gang(metadata);

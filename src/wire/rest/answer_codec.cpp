@@ -73,6 +73,11 @@ AsWritten as_written(JsonView quote, JsonView row, double now_s) {
             Standing::kTooLate};
   }
   AsWritten said{"starts " + moment(row["start"]["p50"], now_s), Standing::kInTime};
+  if (row["cutShort"].is_true()) {
+    said.text += format(", and is cut short: {}", row["reason"].text());
+    said.standing = Standing::kTooLate;
+    return said;
+  }
   const auto chance = row["chance"].number();
   const JsonView finish = row["finish"];
   if (finish["p50"].present()) {
@@ -115,6 +120,7 @@ Result<std::string> standing_in_quote(std::string_view json) {
   bool told = false;
   for (const JsonView row : answer["items"].items()) {
     if (!row["accepted"].is_true() || !row["start"]["p50"].present()) continue;
+    if (row["cutShort"].is_true()) continue;
     starts = true;
     const auto chance = row["chance"].number();
     told = told || chance.has_value();
@@ -129,6 +135,7 @@ Result<AsWritten> as_written_in_quote(std::string_view json, double now_s) {
   for (const JsonView row : quote["items"].items())
     if (row["written"].is_true()) {
       AsWritten said = as_written(quote, row, now_s);
+      said.note = quote["note"].text();
       for (const JsonView problem : quote["problems"].items())
         said.problems.emplace_back(problem.text());
       return said;

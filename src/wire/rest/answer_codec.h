@@ -24,6 +24,7 @@ Result<std::string> standing_in_quote(std::string_view json);
 struct AsWritten {
   std::string text;
   Standing standing = Standing::kUnknown;
+  std::string note{};  // of a Job whose pods start one by one
   std::vector<std::string> problems{};
 };
 Result<AsWritten> as_written_in_quote(std::string_view json, double now_s);

@@ -323,7 +323,10 @@ const Columns<QuoteRowView>& columns<QuoteRowView>() {
           C("written", &QuoteRowView::written, "The task as it is"),
           C("accepted", &QuoteRowView::accepted, "By its gpu-types and placements"),
           C(
-              "reason", [](V row) { return if_any(row.why_not); }, "Why there is no forecast"),
+              "cutShort", [](V row) { return row.cut_short ? std::optional(true) : std::nullopt; },
+              "It starts, and its time limit ends it before its work is done"),
+          C(
+              "reason", [](V row) { return if_any(row.why_not); }, "Why there is no finish"),
           C::only_cell("NOTE", note_cell),
       }};
   return kColumns;

@@ -31,15 +31,11 @@ Result<Standing> standing_in_queue(std::string_view json) {
 }
 
 Standing standing_of(const TriedManifest& tried) {
-  bool passes = false;
-  bool unknown = false;
-  for (const TriedNode& node : tried.nodes) {
-    if (!node.passes) continue;
-    passes = true;
-    if (!tried.has_deadline || node.meets_deadline == "yes") return Standing::kInTime;
-    unknown = unknown || node.meets_deadline.empty();
-  }
-  return passes && unknown ? Standing::kUnknown : Standing::kTooLate;
+  const auto suits = [&](const TriedNode& node) {
+    return node.passes && (!tried.has_deadline || node.meets_deadline != "no");
+  };
+  return std::any_of(tried.nodes.begin(), tried.nodes.end(), suits) ? Standing::kUnknown
+                                                                    : Standing::kTooLate;
 }
 
 }  // namespace slackline::wire

@@ -20,7 +20,7 @@ enum class Standing {
 // passed is too late even where no finish is known. kInvalidArgument: not such a list.
 Result<Standing> standing_in_queue(std::string_view json);
 
-// If the task started now on the node that suits it best.
+// Of a manifest without a forecast, by its nodes alone: never in time, as nobody knows its start.
 Standing standing_of(const TriedManifest& tried);
 
 }  // namespace slackline::wire

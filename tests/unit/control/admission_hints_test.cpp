@@ -173,6 +173,17 @@ TEST_F(AdmissionTest, OfPodsThatStartOneByOneEachIsHeldAgainstTheTimeLimit) {
   EXPECT_THAT(validate(waves).warnings, Not(Contains(HasSubstr("is expected to run"))));
 }
 
+TEST_F(AdmissionTest, PodsThatComeAfterOthersCountForTheDeadline) {
+  ReviewText waves =
+      job(R"("slackline.dev/expected-duration":"10m","slackline.dev/deadline-after":"1h")");
+  waves.spec = R"("parallelism":1,"completions":1)";
+  EXPECT_THAT(validate(waves).warnings, IsEmpty());
+  waves.spec = R"("parallelism":4,"completions":40)";
+  EXPECT_THAT(validate(waves).warnings,
+              Contains(AllOf(HasSubstr("cannot be met: started now, the earliest finish is "),
+                             HasSubstr("10 times one after the other; waiting not counted)"))));
+}
+
 // ---- placements --------------------------------------------------------------------------------
 
 TEST_F(AdmissionTest, ShapesThatAreNeverChosenAreWarnedOf) {

@@ -219,6 +219,17 @@ TEST_F(AdmissionTest, ADependencyThatIsNotThereIsAWarning) {
   EXPECT_THAT(validate(job(R"("slackline.dev/depends-on":"prep")")).warnings, IsEmpty());
 }
 
+TEST_F(AdmissionTest, WhatRanIsNotWarnedOfDependenciesThatAreGone) {
+  const auto warnings = [&](const std::string& pairs) {
+    const std::string all = R"("slackline.dev/depends-on":"prep")" + pairs;
+    return validate(update(all, all + R"(,"slackline.dev/deadline":"2027-01-16T08:00:00Z")"))
+        .warnings;
+  };
+  EXPECT_THAT(warnings(""), Contains(HasSubstr("not there: prep")));
+  EXPECT_THAT(warnings(R"(,"slackline.dev/progress":"1/9 at 2027-01-15T07:00:00Z")"),
+              Not(Contains(HasSubstr("not there: prep"))));
+}
+
 // ---- a Job that waits --------------------------------------------------------------------------
 
 // A Job in Slackline's queue, applied again as it was written.
@@ -240,6 +251,21 @@ TEST_F(AdmissionTest, AManifestThatSaysNotSuspendedLeavesTheJobInTheQueue) {
   EXPECT_THAT(decision.warnings, ElementsAre(HasSubstr("the Job waits in queue team-a")));
   EXPECT_EQ(refusal(again), "allowed");
   EXPECT_EQ(mutate(applied_again(R"("suspend":true)")).changes, AdmissionChanges());
+}
+
+TEST_F(AdmissionTest, KueueResumesAJobOfTheQueueThatWasGivenToIt) {
+  const std::string both = annotations(R"("slackline.dev/suspended-by":"slackline")") +
+                           R"(,"labels":{"kueue.x-k8s.io/queue-name":"main"})";
+  ReviewText resumes = applied_again(R"("suspend":false)");
+  resumes.metadata = both;
+  EXPECT_TRUE(mutate(resumes).changes.suspend) << "not by the update that gives it away";
+  ReviewText old;
+  old.metadata = both;
+  old.template_metadata = kAdmitted;
+  old.spec = R"("suspend":true)";
+  resumes.old_object = test::job_text(old);
+  EXPECT_FALSE(mutate(resumes).changes.suspend);
+  EXPECT_EQ(refusal(resumes), "allowed");
 }
 
 // A Job that somebody had suspended, at its creation or after its turn, and resumes now.

@@ -322,6 +322,39 @@ TEST_F(AnswerQueryTest, PodsThatStartOneByOneAreQuotedOneByOne) {
   EXPECT_THAT(of_waves->note, HasSubstr("at least 4 times as long"));
 }
 
+TEST_F(AnswerQueryTest, PodsThatOthersComeAfterAreQuotedWithAnEarlierDeadline) {
+  const test::FakeSource source(a_cluster().with(a_node("n1")).build());
+  AnswerQuery answers = query(source);
+  auto job = stated("team-a/waves", 10).of(4).gpus(1);
+  job.intent().deadline_after_s = 3600;
+  const auto quote_of = [&](std::int64_t completions) {
+    Job waves = job.build();
+    waves.completions = completions;
+    return *answers.quote({.job = std::make_shared<const Job>(waves)}, Viewer());
+  };
+  const QuoteView late = quote_of(40);
+  EXPECT_NEAR(*late.deadline_s, clock_.wall_s() + 3600 - 9 * 600, 1);
+  EXPECT_EQ(late.rows.front().chance, 0) << "10 times ten minutes within an hour";
+  EXPECT_THAT(late.note, HasSubstr("its deadline is 1h30m earlier, for those after it"));
+  const QuoteView in_time = quote_of(16);
+  EXPECT_NEAR(*in_time.deadline_s, clock_.wall_s() + 3600 - 3 * 600, 1);
+  EXPECT_GT(in_time.rows.front().chance, 0.5);
+}
+
+TEST_F(AnswerQueryTest, OfWhatIsCutShortAQuoteTellsTheStartAndNoFinish) {
+  const test::FakeSource source(a_cluster().with(a_node("n1")).build());
+  AnswerQuery answers = query(source);
+  const auto quote = answers.quote(
+      {.job = std::make_shared<const Job>(stated("team-a/cut", 180).gpus(1).limited(3600).build())},
+      Viewer());
+  ASSERT_TRUE(quote) << quote.error().message;
+  const QuoteRowView& row = quote->rows.front();
+  EXPECT_TRUE(row.cut_short);
+  EXPECT_TRUE(row.start.p50_s);
+  EXPECT_FALSE(row.finish.p50_s || row.chance || row.best);
+  EXPECT_EQ(row.why_not, "its time limit ends it after 1h00m");
+}
+
 TEST_F(AnswerQueryTest, OfWhatSlacklineLeavesToOthersAQuoteKnowsNoStart) {
   const test::FakeSource source(a_cluster().with(a_node("n1")).build());
   AnswerQuery answers = query(source);

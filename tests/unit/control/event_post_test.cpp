@@ -158,6 +158,25 @@ TEST(QueueEvents, WhatATimeLimitEndsIsNotCalledDone) {
       "predicted to be ended 1970-01-01T00:15:00Z by its time limit, before its work is done");
 }
 
+TEST(QueueEvents, OfWhatCannotStartItSaysWhyAndNoTime) {
+  QueueEvents events;
+  std::vector<std::string> told;
+  QueueRow row = a_row("a", 1, 0);
+  row.finish_s.reset();
+  row.blocked = true;
+  row.reason = reason::kNoNodeFits;
+  row.forecast = reason::kNever;
+  row.chance = 0;
+  events.post({row}, 0, {}, [&](const TaskEvent& event) {
+    told.push_back(event.message);
+    return true;
+  });
+  ASSERT_EQ(told.size(), 2U);
+  EXPECT_EQ(told[1],
+            "will miss its deadline 1970-01-01T00:16:40Z: it cannot start unless the task or the "
+            "cluster changes; no usable nodes could take its pods, even empty (NoNodeFits)");
+}
+
 TEST(QueueEvents, TellsAgainWhereTheStartHasMoved) {
   QueueEvents events;
   std::vector<std::string> told;
@@ -217,6 +236,25 @@ TEST_F(EventPostTest, AForecastIsKeptOnItsJob) {
   post_.add(event);
   EXPECT_TRUE(post_.post_next());
   EXPECT_THAT(metrics_.expose(), HasSubstr(R"(slackline_forecast_notes_total{result="failed"} 1)"));
+}
+
+TEST(QueueEvents, AGangIsToldOnTheObjectThatMakesIt) {
+  std::vector<TaskEvent> told;
+  const auto post = [&](TaskEvent event) {
+    told.push_back(std::move(event));
+    return true;
+  };
+  QueueRow row = a_row("llm", 1, 900);
+  row.kind = TaskKind::kGang;
+  OwnerGang gang{"PyTorchJob", "llm", row.uid, ""};
+  gang.api_version = "kubeflow.org/v1";
+  row.gang = std::make_shared<const OwnerGang>(gang);
+  QueueEvents().post({row}, 0, {}, post);
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_EQ(told[0].kind, "PyTorchJob");
+  EXPECT_EQ(told[0].api_version, "kubeflow.org/v1");
+  EXPECT_EQ(told[0].object.str(), "default/llm");
+  EXPECT_EQ(told[0].uid, row.uid);
 }
 
 TEST(QueueEvents, AForecastIsOfAJobAndWhereItIsAskedFor) {

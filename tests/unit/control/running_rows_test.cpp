@@ -382,7 +382,8 @@ TEST_F(RunningRowsTest, RulesThatAreKubeSchedulersAloneAreNamed) {
   EXPECT_TRUE(told(waits(1)).empty());
   const auto hints = told(waits(1).constrained(constraints));
   ASSERT_EQ(hints.size(), 2U);
-  EXPECT_EQ(hints[0].rfind("volumes: which nodes its PersistentVolumeClaims allow", 0), 0U);
+  EXPECT_EQ(hints[0].rfind("volumes: of its PersistentVolumeClaims those count that are bound", 0),
+            0U);
   EXPECT_EQ(hints[1].rfind("affinity: of its rules about other pods", 0), 0U);
 }
 
@@ -609,6 +610,36 @@ TEST_F(RunningRowsTest, WhatDependsOnOthersStartsInForecastsOnceTheyHaveFinished
   EXPECT_LT(*last.chance, *next.chance);
   for (const char* name : {"unknown", "behind"})
     EXPECT_FALSE(row(snapshot, name).start_s) << name;
+}
+
+// As in shadow mode.
+TEST_F(RunningRowsTest, WhatDependsOnARunWithoutAPlanStartsInForecastsOnceThatHasFinished) {
+  auto run = a_job("runs").gpus(4).created(start_s()).started(start_s());
+  run.intent().expected_duration_s = kLength_s;
+  auto next = a_job("next").gpus(4).waiting().created(clock_.wall_s());
+  next.intent().expected_duration_s = 600;
+  next.intent().depends_on = {"runs"};
+  const auto behind = [&](const test::JobBuilder& job) {
+    return a_cluster()
+        .with(a_node("n1"))
+        .with(job)
+        .with(a_pod("runs-0").of_job("runs").gpus(4).on("n1").started(start_s()))
+        .with(next)
+        .build();
+  };
+  const double ends_s = start_s() + kLength_s;
+  const QueueRow follower = row(behind(run), "next");
+  EXPECT_EQ(follower.reason, reason::kDependencyPending);
+  ASSERT_TRUE(follower.start_s) << follower.forecast;
+  EXPECT_NEAR(*follower.start_s, ends_s, 2);
+  const ExplainView told = why(behind(run), "next");
+  ASSERT_FALSE(told.blockers.empty());
+  ASSERT_TRUE(told.blockers[0].ends.p50_s);
+  EXPECT_NEAR(*told.blockers[0].ends.p50_s, ends_s, 2);
+  EXPECT_FALSE(row(behind(run.of(2)), "next").start_s) << "a pod of it does not run";
+  const QueueRow let_go = row(behind(run.of(1).managed()), "next");
+  ASSERT_TRUE(let_go.start_s) << "that is a task of the queue: " << let_go.forecast;
+  EXPECT_NEAR(*let_go.start_s, ends_s, 2);
 }
 
 // Its GPUs are free a moment before its Job has succeeded.

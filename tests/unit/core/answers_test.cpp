@@ -127,6 +127,20 @@ TEST_F(AnswersTest, AllBlockersAreToldTheWorstFirst) {
   EXPECT_GT(*gpus.p90_s, *gpus.p50_s);
 }
 
+TEST_F(AnswersTest, WhatRanIsNotToldOfDependenciesThatAreGone) {
+  auto cluster = a_cluster().with(a_node("n1"));
+  add_running(cluster, stated("runs", 60), "runs", 4, "n1", "", kAsked_s - 600);
+  auto waits = stated("waits", 10).gpus(4).waiting();
+  waits.intent().depends_on = {"deleted-since"};
+  auto stopped = cluster;
+  const auto never_ran = about("waits", cluster.with(waits));
+  EXPECT_EQ(reasons(explain(never_ran->question, reason::kDependencyMissing)).front(),
+            reason::kDependencyMissing);
+  const auto ran = about("waits", stopped.with(waits.stopped(1)));
+  EXPECT_EQ(reasons(explain(ran->question, reason::kWaitsItsTurn)),
+            std::vector<std::string>{"WaitsItsTurn"});
+}
+
 // Only a stop lets it start before those end whom it would wait for.
 TEST_F(AnswersTest, WhoStartsBeforeTheEndsThatHelpIsToldOfAStop) {
   auto cluster = a_cluster();
@@ -534,6 +548,19 @@ TEST_F(AnswersTest, OfATaskWhoseLengthNobodyKnowsOnlyTheStartIsTold) {
   EXPECT_FALSE(std::isfinite(stop->outlook.finish_s.p50()));
 }
 
+TEST_F(AnswersTest, ADeadlineIsNoGainForWhoeverHadNone) {
+  auto cluster = a_cluster();
+  cluster.with(a_node("n1"));
+  add_running(cluster, stated("runs", 600), "runs", 4, "n1", "A100", kAsked_s - 900);
+  auto waits = stated("waits", 60).gpus(4).waiting();
+  waits.intent().qos_class.reset();
+  const auto asked = about("waits", cluster.with(waits));
+  const Changes found = changes(*asked);
+  ASSERT_TRUE(found.unchanged);
+  EXPECT_FALSE(found.unchanged->chance);
+  EXPECT_EQ(find(found, ChangeKind::kHigherClass), nullptr) << "it would start no earlier";
+}
+
 TEST_F(AnswersTest, UrgentIsProposedToThoseWhoMayUseIt) {
   auto cluster = a_cluster();
   cluster.with(a_node("n1"));
@@ -679,11 +706,13 @@ TEST_F(QuoteTest, AQuotaThatAdmitsSomePlacementKeepsNobody) {
   EXPECT_TRUE(lacking_quota(asked->question).empty());
 }
 
-TEST_F(QuoteTest, WhatItsTimeLimitEndsBeforeItIsDoneHasNoFinish) {
+TEST_F(QuoteTest, WhatItsTimeLimitEndsBeforeItIsDoneStartsAndIsCutShort) {
   auto cluster = a_cluster();
   cluster.with(a_node("n1").of("K80", 4));
   const Quote found = quote(cluster, stated("new", 20).gpus(1).limited(600));
-  EXPECT_FALSE(found.rows.front().forecast);
+  ASSERT_TRUE(found.rows.front().forecast);
+  EXPECT_EQ(found.rows.front().forecast->start_s.p50(), kAsked_s);
+  EXPECT_TRUE(found.rows.front().cut_short);
   EXPECT_EQ(found.rows.front().why_not, "its time limit ends it after 10m00s");
   EXPECT_FALSE(found.best);
   EXPECT_TRUE(quote(cluster, stated("new", 20).gpus(1).limited(3600)).best);

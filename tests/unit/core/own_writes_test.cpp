@@ -41,6 +41,19 @@ TEST(OwnWrites, AReleaseHoldsItsNodesAtOnce) {
   EXPECT_FALSE(after.jobs.front()->suspended);
 }
 
+// Who gives a running Job to Kueue takes it out of our queue, also once it is stopped.
+TEST(OwnWrites, AJobOfKueueThatIsStoppedDoesNotWaitWithUs) {
+  Job runs = a_job("train").gpus(4).managed().planned({"n1"}).build();
+  const auto stopped = [&] {
+    const ClusterSnapshot before = a_cluster().with(a_node("n1")).add(runs).build();
+    return *with_writes(before, {job_write(*before.jobs.front(), SuspendJob{})}).jobs.front();
+  };
+  EXPECT_TRUE(stopped().waits_with_us());
+  runs.kueue = true;
+  EXPECT_TRUE(stopped().suspended);
+  EXPECT_FALSE(stopped().waits_with_us());
+}
+
 TEST(OwnWrites, AWriteToAnotherObjectOfThatNameChangesNothing) {
   const ClusterSnapshot before = cluster_at("5");
   OwnWrite write = nomination(before);

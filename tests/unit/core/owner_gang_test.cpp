@@ -88,6 +88,24 @@ TEST(OwnerGangs, AreOneTaskWithTheMembersThatNeedNoGpu) {
   EXPECT_EQ(TaskCatalog(cluster).find({"default", "hpl-worker-1"})->key.name, "hpl");
 }
 
+TEST(OwnerGangs, SayInTheQueueWhoMakesThem) {
+  OwnerGang gang = gang_named("PyTorchJob", "t5");
+  gang.api_version = "kubeflow.org/v1";
+  const auto gated = test::a_pod("t5-0").owned_by("PyTorchJob", "t5").gpus(4).managed().gated();
+  const Queue queue = queue_of(idle_nodes()
+                                   .add(made(gated.build(), gang))
+                                   .with(test::a_pod("alone").gpus(4).managed().gated())
+                                   .build());
+  ASSERT_EQ(queue.size(), 2U);
+  for (TaskIndex task = 0; task < queue.size(); ++task) {
+    const bool is_gang = queue.task(task).kind == TaskKind::kGang;
+    ASSERT_EQ(queue.task(task).gang != nullptr, is_gang);
+    if (!is_gang) continue;
+    EXPECT_EQ(queue.task(task).gang->api_version, "kubeflow.org/v1");
+    EXPECT_EQ(queue.task(task).gang->uid, queue.task(task).uid);
+  }
+}
+
 TEST(OwnerGangs, WaitForANodeThatCouldTakeTheirLauncher) {
   const OwnerGang gang = gang_named("MPIJob", "hpl");
   Pod launcher = a_member("hpl-launcher", 0, gang);

@@ -196,6 +196,13 @@ TEST_F(QueueSharesTest, WhoRunsBeyondItsShareGoesOnAndStartsNothing) {
   EXPECT_EQ(starts(), (Started{"v2", "t0"}));
 }
 
+TEST_F(QueueSharesTest, WhatNoNodeCouldRunIsNoMatterOfShares) {
+  rulebook_.named["vision"].shares = {{"A100", {4, 4}}};
+  waits("v0", "vision", 64, 0);
+  const Queue found = queue();
+  EXPECT_EQ(reason_of_shares(found.state(), 0), "");
+}
+
 TEST_F(QueueSharesTest, WhyATaskWaitsForItsShareIsSaid) {
   rulebook_.named["vision"].shares = {{"A100", {10, 0}}};
   waits("o0", "other", 1, 0);
@@ -205,6 +212,7 @@ TEST_F(QueueSharesTest, WhyATaskWaitsForItsShareIsSaid) {
       explain({snapshot_, found, 0, catalog_, kSharedAt_s, kSharedAt_s}, reason::kPoolBusy);
   ASSERT_FALSE(blockers.empty());
   EXPECT_EQ(blockers.front().reason, reason::kPoolBusy) << "it has no share";
+  EXPECT_EQ(blockers.front().what, find_reason(reason::kPoolBusy)->meaning);
   EXPECT_EQ(blockers.front().detail,
             "default: 1 A100 are more than it may ever use: its queue owns 0, may borrow 0, and 0 "
             "are nobody's");
@@ -216,6 +224,7 @@ TEST_F(QueueSharesTest, WhyATaskWaitsForItsShareIsSaid) {
   const auto later =
       explain({snapshot_, full, 2, catalog_, kSharedAt_s, kSharedAt_s}, reason::kShareExceeded);
   EXPECT_EQ(later.front().reason, reason::kShareExceeded);
+  EXPECT_EQ(later.front().what, "as many tasks of its queue run as may at a time (maxRunning)");
   EXPECT_EQ(later.front().detail, "text: 1 of 1 tasks run; A100: 0 of 0 in the pool are in use");
   EXPECT_TRUE(full.state().could_use_any(2)) << "once t0 has ended";
 }

@@ -72,6 +72,17 @@ TEST_F(QueueTest, OnlyWhatWeHoldBackWaits) {
   EXPECT_EQ(found.state().waiting().size(), 2U);
 }
 
+TEST_F(QueueTest, WhatIsGivenToKueueLeavesTheQueueAndRunsOnWhereItRuns) {
+  Job given = a_job("given").gpus(1).managed().suspended().build();
+  Job runs = a_job("runs").gpus(1).managed().planned({"n1"}).build();
+  given.kueue = runs.kueue = true;
+  const auto snapshot = a_cluster().with(a_node("n1")).add(given).add(runs).build();
+  const Queue found = queue(snapshot);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found.task(0).key.name, "runs");
+  EXPECT_TRUE(found.task(0).plan);
+}
+
 TEST_F(QueueTest, WhatSomebodyHoldsBackIsListedAndNeverPlanned) {
   auto held = a_job("held").gpus(1).waiting();
   held.intent().hold = true;
@@ -362,6 +373,28 @@ TEST_F(QueueTest, ALessPreferredTypeWaitsUntilItIsNeeded) {
   EXPECT_EQ(starts(offer(1e9), 1800).size(), 1U);  // waited long enough
 }
 
+// The model knows the time on one type, and the pods may go to another one only.
+TEST_F(QueueTest, AModelOfATypeOutOfReachHoldsNothingBack) {
+  planner_.know(bert({"K80"}));
+  SchedulingConstraints to_t4;
+  to_t4.node_selector = {{"pool", "new"}};
+  const auto job = a_job("train").gpus(1).waiting().trains("bert", 256, 9000).constrained(to_t4);
+  const auto starts_beside = [&](const test::NodeBuilder& k80) {
+    return starts(a_cluster()
+                      .with(k80)
+                      .with(a_node("t1").of("T4", 4).label("pool", "new"))
+                      .with(job)
+                      .build());
+  };
+  const auto writes = starts_beside(a_node("k1").of("K80", 4));
+  ASSERT_EQ(writes.size(), 1U);
+  EXPECT_EQ(writes.front().as<ReleaseJob>()->plan->nodes, (std::vector<NodeName>{NodeName("t1")}));
+  const auto known = starts_beside(a_node("k1").of("K80", 4).label("pool", "new"));
+  ASSERT_EQ(known.size(), 1U);
+  EXPECT_EQ(known.front().as<ReleaseJob>()->plan->nodes, (std::vector<NodeName>{NodeName("k1")}))
+      << "where it may, it runs where its time is known";
+}
+
 // Parts of GPUs under the resource of whole ones: eight slices or shares are not eight GPUs.
 TEST_F(QueueTest, WhoNamesNoTypeTakesWholeGpusOnly) {
   struct Case {
@@ -474,6 +507,10 @@ TEST_F(QueueTest, AJobThatRanNeedsItsDependenciesNoMore) {
   auto train = a_job("train").gpus(1).waiting();
   train.intent().depends_on = {"deleted-since"};
   EXPECT_TRUE(starts(a_cluster().with(a_node("n1")).with(train).build()).empty());
+  Job told = train.build();
+  told.progress = std::make_shared<const ProgressNote>(ProgressNote{.iteration = 1, .total = 9});
+  EXPECT_EQ(starts(a_cluster().with(a_node("n1")).add(told).build()).size(), 1U)
+      << "somebody suspended and resumed it";
   EXPECT_EQ(starts(a_cluster().with(a_node("n1")).with(train.stopped(1)).build()).size(), 1U);
 }
 

@@ -46,6 +46,19 @@ TEST(AnswerCodec, AQuoteIsInTimeWhereAnAcceptedRowIsLikelyTo) {
   EXPECT_FALSE(standing_in_quote("{}"));
 }
 
+TEST(AnswerCodec, WhatIsCutShortStartsAndIsNotInTime) {
+  QuoteRowView row;
+  row.written = row.cut_short = true;
+  row.start = {1.7e9, 1.7e9};
+  row.why_not = "its time limit ends it after 1h00m";
+  const std::string json = encode_list(std::vector<QuoteRowView>{row}, "", encode_one(QuoteView()));
+  EXPECT_EQ(standing_in_quote(json), "late");
+  const auto said = as_written_in_quote(json, 1.7e9);
+  ASSERT_TRUE(said) << said.error().message;
+  EXPECT_EQ(said->text, "starts now, and is cut short: its time limit ends it after 1h00m");
+  EXPECT_EQ(said->standing, Standing::kTooLate);
+}
+
 TEST(AnswerCodec, ATaskAsItIsWrittenStandsWhereItsOwnRowDoes) {
   const double now_s = 1.7e9;
   QuoteView facts;
@@ -85,6 +98,8 @@ TEST(AnswerCodec, ATaskAsItIsWrittenStandsWhereItsOwnRowDoes) {
   row.why_not = "BeyondHorizon";
   EXPECT_EQ(said().text, "does not start: BeyondHorizon");
   EXPECT_EQ(said().standing, Standing::kTooLate);
+  facts.note = "its 8 pods start one by one";
+  EXPECT_EQ(said().note, facts.note);
   facts.refusal = "slackline.dev/deadline: it is in the past (DeadlinePast)";
   facts.problems = {"slackline.dev/modle: unknown"};
   EXPECT_EQ(said().text,

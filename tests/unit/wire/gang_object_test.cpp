@@ -119,6 +119,12 @@ TEST(GangObject, ClocksRunFromTheStartOrTheCreation) {
   EXPECT_EQ(clocks("{apiVersion: trainer.kubeflow.org/v1alpha1, kind: TrainJob, " + made +
                    "spec: {activeDeadlineSeconds: 60}}"),
             "ends 60 starts by -");
+  const std::string mpi = "{apiVersion: kubeflow.org/v2beta1, kind: MPIJob, " + made;
+  EXPECT_EQ(clocks(mpi + limit), "ends 3600 starts by -");
+  EXPECT_EQ(clocks(mpi + "spec: {launcherCreationPolicy: WaitForWorkersReady, "
+                         "runPolicy: {activeDeadlineSeconds: 3600}}}"),
+            "ends - starts by -")
+      << "the clock of a launcher that is made later";
   EXPECT_EQ(clocks(kTorch + made + "spec: {}}"), "ends - starts by -");
   EXPECT_EQ(clocks(kTorch + made + "spec: {runPolicy: {activeDeadlineSeconds: -1}}}"),
             "ends - starts by -");

@@ -240,7 +240,18 @@ TEST(KubeDecode, HowManyPodsOfATaskMayShareANodeIsRead) {
   EXPECT_FALSE(apart(host + own + R"(,"namespaces":["other"])").most);
   EXPECT_FALSE(apart(host + own + R"(,"mismatchLabelKeys":["app"])").most);
   EXPECT_FALSE(apart(host + R"("labelSelector":{"matchLabels":{"app":"y"}})").most);
-  EXPECT_FALSE(apart(R"("topologyKey":"rack",)" + own).most);
+  EXPECT_FALSE(apart(host + own).apart);
+  const OwnSpread racks = apart(R"("topologyKey":"rack",)" + own);
+  EXPECT_EQ(racks.most, 1);
+  ASSERT_TRUE(racks.apart);
+  EXPECT_EQ(std::pair(racks.apart->label, racks.apart->skew), std::pair(std::string("rack"), 0L));
+  EXPECT_FALSE(apart(R"("topologyKey":"rack","labelSelector":{"matchLabels":{"app":"y"}})").apart);
+  const OwnSpread zones = spread(R"("topologySpreadConstraints":[{"maxSkew":2,"topologyKey":"zone",
+      "whenUnsatisfiable":"DoNotSchedule",)" +
+                                 own + "}],");
+  EXPECT_FALSE(zones.skew || zones.most);
+  ASSERT_TRUE(zones.apart);
+  EXPECT_EQ(std::pair(zones.apart->label, zones.apart->skew), std::pair(std::string("zone"), 2L));
   const auto evenly = [&](const std::string& rule) {
     return spread(R"("topologySpreadConstraints":[{"maxSkew":2,)" + host + own + rule + "}],");
   };
@@ -756,6 +767,40 @@ TEST(KubeDecode, ARuntimeClassTellsWhatItAddsToPods) {
   EXPECT_TRUE(job.constraints->has_overhead);
 }
 
+TEST(KubeDecode, AVolumeTellsItsClaimAndTheNodesThatReachIt) {
+  const auto claim = decoded<VolumeClaim>(KubeKind::kVolumeClaim, R"({
+    "metadata":{"name":"work","namespace":"team","uid":"c"},"spec":{"volumeName":"disk-7"}})");
+  EXPECT_EQ(claim.key, (ObjectKey{"team", "work"}));
+  EXPECT_EQ(claim.volume, "disk-7");
+  const auto volume = decoded<Volume>(KubeKind::kVolume, R"({
+    "metadata":{"name":"disk-7","uid":"v"},"spec":{"claimRef":{"namespace":"team","name":"work"},
+      "nodeAffinity":{"required":{"nodeSelectorTerms":[{"matchExpressions":[
+        {"key":"topology.kubernetes.io/zone","operator":"In","values":["b"]}]}]}}}})");
+  EXPECT_EQ(volume.claim, claim.key);
+  ASSERT_EQ(volume.terms.size(), 1U);
+  EXPECT_EQ(volume.terms[0],
+            (NodeSelectorTerm{{"topology.kubernetes.io/zone", MatchOperator::kIn, {"b"}}}));
+  const auto everywhere =
+      decoded<Volume>(KubeKind::kVolume, R"({"metadata":{"name":"nfs"},"spec":{"nfs":{}}})");
+  EXPECT_TRUE(everywhere.terms.empty());
+}
+
+TEST(KubeDecode, ThePodsOfATaskClaimVolumesByName) {
+  constexpr std::string_view kSpec = R"("spec":{"volumes":[
+      {"name":"w","persistentVolumeClaim":{"claimName":"work"}},{"name":"tmp","emptyDir":{}},
+      {"name":"scratch","ephemeral":{"volumeClaimTemplate":{}}}],
+      "containers":[{"resources":{"limits":{"nvidia.com/gpu":"1"}}}]})";
+  const auto pod =
+      decoded<Pod>(KubeKind::kPod, R"({"metadata":{"name":"train-0"},)" + std::string(kSpec) + "}");
+  ASSERT_NE(pod.constraints, nullptr);
+  EXPECT_EQ(pod.constraints->claims, (std::vector<std::string>{"work", "train-0-scratch"}));
+  const auto job = decoded<Job>(KubeKind::kJob, R"({"metadata":{"name":"train"},
+    "spec":{"template":{)" + std::string(kSpec) + "}}}");
+  ASSERT_NE(job.constraints, nullptr);
+  EXPECT_EQ(job.constraints->claims, (std::vector<std::string>{"work"})) << "its pods bring theirs";
+  EXPECT_TRUE(job.constraints->has_volume_claims);
+}
+
 TEST(KubeDecode, ADeviceClassTellsWhichResourceItServes) {
   const auto named = decoded<DeviceClass>(KubeKind::kDeviceClass, R"({
     "metadata": {"name": "gpu.example.com", "uid": "d1"},
@@ -828,6 +873,18 @@ TEST(KubeDecode, AJobTellsWhenKubernetesEndsIt) {
   EXPECT_EQ(limit(kueue, ""), 600);
   EXPECT_EQ(limit(kueue, R"("activeDeadlineSeconds":900)"), 600);
   EXPECT_EQ(limit(R"("kueue.x-k8s.io/max-exec-time-seconds":"soon")", ""), std::nullopt);
+}
+
+TEST(KubeDecode, AJobThatIsGivenToKueueWaitsWithUsNoMore) {
+  const auto with = [](const char* labels) {
+    return decoded<Job>(KubeKind::kJob, format(R"({{"metadata":{{"name":"j","labels":{{{}}},
+        "annotations":{{"slackline.dev/suspended-by":"slackline"}}}},"spec":{{"suspend":true}}}})",
+                                               labels));
+  };
+  EXPECT_TRUE(with("").waits_with_us());
+  const Job given = with(R"("kueue.x-k8s.io/queue-name":"main")");
+  EXPECT_TRUE(given.kueue && given.suspended);
+  EXPECT_FALSE(given.suspended_by_us || given.waits_with_us());
 }
 
 TEST(KubeDecode, AJobTellsTheCpuLimitThatAllItsContainersHave) {

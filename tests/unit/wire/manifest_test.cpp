@@ -68,6 +68,19 @@ TEST(Manifest, WhatIsNoPodIsRefusedByItsKind) {
   }
 }
 
+TEST(Manifest, AJobOfAnotherGroupIsNoJob) {
+  constexpr const char* kVolcano = R"({"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job",
+      "metadata": {"name": "v"}, "spec": {"tasks": [{"replicas": 3, "template": {"spec": {
+      "containers": [{"resources": {"limits": {"nvidia.com/gpu": 2}}}]}}}]}})";
+  const auto pod = read(kVolcano);
+  ASSERT_FALSE(pod);
+  EXPECT_THAT(pod.error().message,
+              HasSubstr("a \"Job\" of batch.volcano.sh/v1alpha1; expected a Pod or a Job"));
+  const auto split = split_manifest(kVolcano);
+  ASSERT_FALSE(split);
+  EXPECT_THAT(split.error().message, HasSubstr("a \"Job\" of batch.volcano.sh/v1alpha1"));
+}
+
 TEST(Manifest, AnotherNamespaceIsRefused) {
   const auto pod = read("{kind: Pod, metadata: {namespace: other}}");
   ASSERT_FALSE(pod);
@@ -111,6 +124,42 @@ spec:
   const auto job = read_posted(manifest->objects[1].json, "team", default_gpu_catalog());
   ASSERT_TRUE(job && job->job) << job.error().message;
   EXPECT_EQ(job->job->key.str(), "team/nightly");
+}
+
+TEST(Manifest, KeysOnWhatOnlyMakesOthersAreToldWithTheirPlace) {
+  const auto told = [](const std::string& manifest) {
+    const auto split = split_manifest(manifest);
+    EXPECT_TRUE(split) << split.error().message;
+    return split.value_or(Manifest()).misplaced;
+  };
+  const std::string own =
+      "metadata: {name: x, labels: {slackline.dev/queue: q}, annotations: {other/key: a, "
+      "slackline.dev/deadline-after: 2h}}";
+  const std::string keys = "slackline.dev/deadline-after, slackline.dev/queue";
+  const std::string pod = "spec: {containers: [{name: c}]}";
+  EXPECT_THAT(
+      told("{kind: CronJob, " + own + ", spec: {jobTemplate: {spec: {template: {" + pod + "}}}}}"),
+      ElementsAre("CronJob x: Slackline does not read " + keys +
+                  " in its own metadata; write that in spec.jobTemplate.metadata"));
+  EXPECT_THAT(
+      told("{kind: CronJob, " + own +
+           ", spec: {jobTemplate: {metadata: {annotations: {slackline.dev/deadline-after: 3h}}, "
+           "spec: {template: {metadata: {labels: {slackline.dev/queue: q}}, " +
+           pod + "}}}}}"),
+      testing::IsEmpty())
+      << "they are in their place, too";
+  EXPECT_THAT(told("{kind: Deployment, " + own + ", spec: {template: {" + pod + "}}}"),
+              ElementsAre(HasSubstr("read " + keys +
+                                    " in its own metadata; write that in "
+                                    "spec.template.metadata")));
+  EXPECT_THAT(told("{kind: RayJob, " + own +
+                   ", spec: {rayClusterSpec: {headGroupSpec: {template: {" + pod + "}}}}}"),
+              ElementsAre(HasSubstr("write that in the metadata of its pod templates")));
+  EXPECT_THAT(told("{kind: Job, " + own + ", spec: {template: {" + pod + "}}}"),
+              testing::IsEmpty());
+  EXPECT_THAT(told("{kind: Notebook, " + own + ", spec: {template: {" + pod + "}}}"),
+              testing::IsEmpty())
+      << "its controller copies them";
 }
 
 Job job_of_gang(const std::string& manifest) {

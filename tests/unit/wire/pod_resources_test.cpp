@@ -115,6 +115,25 @@ INSTANTIATE_TEST_SUITE_P(F44, BadQuantity,
                          testing::Values("", "-1", "1e999", "9223372036854775808", "1Mi1", "0x10",
                                          "9E18Ki", "8Ei", " 1", "1 "));
 
+TEST(PodResources, PartsOfADeviceAreRefusedAsTheApiServerDoes) {
+  const auto pod = [](const std::string& limits) {
+    return pod_with_spec(R"({"containers":[{"resources":{"limits":{)" + limits + "}}}]}");
+  };
+  for (const char* part : {R"("nvidia.com/gpu":0.5)", R"("nvidia.com/gpu":"1500m")",
+                           R"("nvidia.com/gpu":1,"example.com/hca":"0.5")"}) {
+    const Pod bad = pod(part);
+    ASSERT_EQ(bad.problems.size(), 1U) << part;
+    EXPECT_NE(bad.problems[0].find("\" must be an integer"), std::string::npos) << bad.problems[0];
+  }
+  EXPECT_EQ(
+      pod(R"("nvidia.com/gpu":0.5)").problems[0],
+      "spec.containers[0].resources.limits[nvidia.com/gpu]: \"0.5\" must be an integer; for a "
+      "part of a GPU ask for a MIG slice, or name the type of a shared GPU");
+  for (const char* whole : {R"("nvidia.com/gpu":"2000m")", R"("nvidia.com/gpu":2.0)"})
+    EXPECT_EQ(pod(whole).requests.gpu_total(), 2) << whole;
+  EXPECT_TRUE(pod(R"("ephemeral-storage":"0.5","cpu":0.5)").problems.empty());
+}
+
 TEST(PodResources, HugeAmountsAreCappedInsteadOfOverflowing) {
   std::string containers;
   for (int i = 0; i < 5000; ++i) {

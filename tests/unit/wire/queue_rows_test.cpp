@@ -112,7 +112,13 @@ TEST(EventCodec, OneNameForEachObjectAndReason) {
   other.reason = "Planned";
   EXPECT_NE(event_name(event), event_name(other));
   EXPECT_THAT(encode_event(event), HasSubstr("\"name\":\"" + event_name(event) + "\""));
+  EXPECT_THAT(encode_event(event), HasSubstr(R"("apiVersion":"batch/v1","kind":"Job")"));
+  other.kind = "PyTorchJob";
+  other.api_version = "kubeflow.org/v1";
+  EXPECT_THAT(encode_event(other),
+              HasSubstr(R"("apiVersion":"kubeflow.org/v1","kind":"PyTorchJob")"));
   EXPECT_THAT(encode_event_update(event), HasSubstr("\"count\":3"));
+  EXPECT_THAT(encode_event_update(event), HasSubstr("\"type\":\"Normal\"")) << "taken back";
   EXPECT_EQ(encode_forecast_patch(event),
             R"([{"op":"test","path":"/metadata/uid","value":"u1"},)"
             R"({"op":"test","path":"/spec/suspend","value":true},)"

@@ -41,16 +41,16 @@ TEST(Standing, OfSeveralTasksIsTheWorst) {
   EXPECT_EQ(in_queue(bad + "," + unknown + "," + good), Standing::kTooLate);
 }
 
-TEST(Standing, OfAManifestIsThatOfTheBestNode) {
+TEST(Standing, OfAManifestWithoutAForecastIsNeverInTime) {
   const std::string deadline = R"("deadline":"t",)";
-  EXPECT_EQ(of_manifest(R"({"passes":true})"), Standing::kInTime);
+  EXPECT_EQ(of_manifest(R"({"passes":true})"), Standing::kUnknown);
   EXPECT_EQ(of_manifest(R"({"passes":false})"), Standing::kTooLate);
   EXPECT_EQ(of_manifest(R"({"passes":false,"feasible":true})", deadline), Standing::kTooLate);
   EXPECT_EQ(of_manifest(R"({"passes":true,"feasible":false})", deadline), Standing::kTooLate);
   EXPECT_EQ(of_manifest(R"({"passes":true,"feasible":false},{"passes":true})", deadline),
             Standing::kUnknown);
   EXPECT_EQ(of_manifest(R"({"passes":true},{"passes":true,"feasible":true})", deadline),
-            Standing::kInTime);
+            Standing::kUnknown);
 }
 
 TEST(Standing, IsReadFromListsOnly) {

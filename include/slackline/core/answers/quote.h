@@ -9,6 +9,7 @@
 // Pure; times are epoch seconds.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,12 +35,14 @@ struct QuoteRow {
   // waits as long as now; in the past: it is too late.
   std::optional<double> latest_s{};
   std::optional<std::vector<Delay>> delays{};  // unset: not played
-  std::string why_not{};  // there is no forecast: "not tried", or what is missing
+  bool cut_short = false;  // its time limit ends it before its work is done; its start holds
+  std::string why_not{};   // there is no finish: "not tried", or what is missing
 };
 
 struct Quote {
   std::vector<QuoteRow> rows;  // as written first, then by predicted finish
   std::optional<double> deadline_s{};
+  double later_s = 0;  // by which that is earlier, for pods of its Job that come after it
   bool length_known = false;
   std::optional<Hindrance> hindrance{};  // why the task would not be planned at all now
   int tried = 0;
@@ -57,6 +60,7 @@ struct QuoteOptions {
 struct QuotedTask {
   Variant written;
   Variant free;
+  std::int64_t waves = 1;  // of its Job, one after the other (task_catalog.h); it is in the first
 };
 // `task` as it would be submitted at `now_s`.
 QuotedTask quoted(const Variant& task, double now_s);

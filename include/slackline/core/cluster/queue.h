@@ -92,9 +92,10 @@ struct QueueOptions : Situation {
 struct QueueTask {
   TaskKind kind = TaskKind::kPod;  // never kController
   ObjectKey key;
-  Uid uid;                    // of the Job or the pod; empty for a labelled gang
-  JobPtr job;                 // null: pods carry the plan
-  std::vector<PodPtr> pods;   // members that are not bound, in the snapshot's order
+  Uid uid;                                  // of the Job or the pod; empty for a labelled gang
+  JobPtr job;                               // null: pods carry the plan
+  std::shared_ptr<const OwnerGang> gang{};  // null: no controller makes it
+  std::vector<PodPtr> pods;                 // members that are not bound, in the snapshot's order
   std::vector<PodPtr> bound;  // of a running Job, in the order of the nodes; a running pod itself
   // The request of one member before any change of shape, but for CPU and memory that right-sizing
   // adds; never null.

@@ -29,7 +29,7 @@ void believe_end(double end_s, double now_s, double predicted_work_s, Run& run);
 double believed_end_s(const Run& run, double lasts_s, double now_s);
 
 // When a run ends that is in no pool, because its node is cordoned or has fewer GPUs than it holds:
-// as its plan says and its Job has told since; epoch seconds. nullopt: not known.
+// as its plan says and its Job has told since, not before now; epoch seconds. nullopt: not known.
 std::optional<double> end_as_planned(const QueueTask& task, double now_s);
 
 // What its earlier runs have done of its work; nullopt: there were none.

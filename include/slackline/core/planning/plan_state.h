@@ -109,8 +109,8 @@ class PlanState {
   void share_by(std::shared_ptr<const Shares> shares) { shares_ = ShareUse(std::move(shares)); }
   // What the quotas leave beside those that run now, by QuotaNeed::limit.
   void keep_quotas(std::vector<std::int64_t> left) { shares_.keep_quotas(std::move(left)); }
-  // It runs on nodes that are in no pool any more: of its queue's tasks that run it is one until
-  // then, by the caller's end_elsewhere().
+  // It runs on nodes that are in no pool any more: of its queue's tasks that run, which only shares
+  // count, it is one until then, by the caller's end_elsewhere().
   void runs_elsewhere(TaskIndex task, double until_s);
   void end_elsewhere(double now_s);
   // When each of them ends; never: nobody knows.

@@ -124,6 +124,8 @@ class ShareUse {
   // By runs that stay: what is used beyond what their queues own.
   std::int64_t staying_of_pool(std::uint32_t type) const { return staying_.of_pool[type]; }
   std::int64_t running(QueueNumber queue) const { return running_[row_of(queue)]; }
+  // As many of its tasks run as may at a time (max_running). False without shares.
+  bool is_full(QueueNumber queue) const;
 
  private:
   // GPUs in use, by row and type; and of each type what is of the pool.

@@ -51,7 +51,7 @@ std::optional<double> end_as_planned(const QueueTask& task, double now_s) {
   if (task.job && task.job->progress) believe_progress(*task.job->progress, predicted_s, run);
   run.predicted_end_s = run.started_s + predicted_s;
   const double end_s = believed_end_s(run, predicted_s, now_s);
-  return std::min(end_s, limit_end_s(task).value_or(end_s));
+  return std::max(now_s, std::min(end_s, limit_end_s(task).value_or(end_s)));
 }
 
 std::optional<double> done_before(const TaskProgress& progress) {
