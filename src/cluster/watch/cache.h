@@ -146,6 +146,9 @@ class Cache {
   void lose_pod(const ObjectKey& key, News& news) SLACKLINE_REQUIRES(mutex_);
   void forget_job(const ObjectKey& key, News& news) SLACKLINE_REQUIRES(mutex_);
   void sweep(wire::KubeKind kind, News& news) SLACKLINE_REQUIRES(mutex_);
+  // What `take` says of the objects of a kind; of nodes and pods, which are on no shelf: nothing.
+  template <class Take>
+  auto of_shelf(wire::KubeKind kind, const Take& take) const SLACKLINE_REQUIRES(mutex_);
   void report(const News& news) const;
 
   void attach(const PodPtr& pod) SLACKLINE_REQUIRES(mutex_);

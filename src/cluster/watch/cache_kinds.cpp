@@ -151,71 +151,54 @@ void Cache::sweep(KubeKind kind, News& news) {
   }
 }
 
-std::size_t Cache::count(KubeKind kind) const {
-  MutexLock lock(mutex_);
+template <class Take>
+auto Cache::of_shelf(KubeKind kind, const Take& take) const {
   switch (kind) {
     case KubeKind::kNode:
-      return static_cast<std::size_t>(std::count_if(
-          nodes_.begin(), nodes_.end(), [](const auto& slot) { return slot.second.state->node; }));
     case KubeKind::kPod:
-      return pods_.size();
+      break;
     case KubeKind::kJob:
-      return jobs_.entries.size();
+      return take(jobs_);
     case KubeKind::kDisruptionBudget:
-      return budgets_.entries.size();
+      return take(budgets_);
     case KubeKind::kResourceQuota:
-      return quotas_.entries.size();
+      return take(quotas_);
     case KubeKind::kNamespace:
-      return namespaces_.entries.size();
+      return take(namespaces_);
     case KubeKind::kPriorityClass:
-      return priority_classes_.entries.size();
+      return take(priority_classes_);
     case KubeKind::kRuntimeClass:
-      return runtime_classes_.entries.size();
+      return take(runtime_classes_);
     case KubeKind::kLimitRange:
-      return limit_ranges_.entries.size();
+      return take(limit_ranges_);
     case KubeKind::kDeviceClass:
-      return device_classes_.entries.size();
+      return take(device_classes_);
     case KubeKind::kVolumeClaim:
-      return claims_.entries.size();
+      return take(claims_);
     case KubeKind::kVolume:
-      return volumes_.entries.size();
+      return take(volumes_);
   }
-  return 0;
+  return decltype(take(jobs_)){};
+}
+
+std::size_t Cache::count(KubeKind kind) const {
+  MutexLock lock(mutex_);
+  if (kind == KubeKind::kNode)
+    return static_cast<std::size_t>(std::count_if(
+        nodes_.begin(), nodes_.end(), [](const auto& slot) { return slot.second.state->node; }));
+  if (kind == KubeKind::kPod) return pods_.size();
+  return of_shelf(kind, [](const auto& shelf) { return shelf.entries.size(); });
 }
 
 Fingerprints Cache::fingerprints(KubeKind kind) const {
-  Fingerprints result;
   MutexLock lock(mutex_);
-  switch (kind) {
-    case KubeKind::kNode:
-      for (const auto& [name, slot] : nodes_)
-        if (slot.state->node) result["/" + name] = fingerprint_of(*slot.state->node);
-      break;
-    case KubeKind::kPod:
-      for (const auto& [key, entry] : pods_)
-        result[key.str()] = fingerprint_of(*entry.pod);
-      break;
-    case KubeKind::kJob:
-      return jobs_.fingerprints();
-    case KubeKind::kDisruptionBudget:
-      return budgets_.fingerprints();
-    case KubeKind::kResourceQuota:
-      return quotas_.fingerprints();
-    case KubeKind::kNamespace:
-      return namespaces_.fingerprints();
-    case KubeKind::kPriorityClass:
-      return priority_classes_.fingerprints();
-    case KubeKind::kRuntimeClass:
-      return runtime_classes_.fingerprints();
-    case KubeKind::kLimitRange:
-      return limit_ranges_.fingerprints();
-    case KubeKind::kDeviceClass:
-      return device_classes_.fingerprints();
-    case KubeKind::kVolumeClaim:
-      return claims_.fingerprints();
-    case KubeKind::kVolume:
-      return volumes_.fingerprints();
-  }
+  Fingerprints result = of_shelf(kind, [](const auto& shelf) { return shelf.fingerprints(); });
+  if (kind == KubeKind::kNode)
+    for (const auto& [name, slot] : nodes_)
+      if (slot.state->node) result["/" + name] = fingerprint_of(*slot.state->node);
+  if (kind == KubeKind::kPod)
+    for (const auto& [key, entry] : pods_)
+      result[key.str()] = fingerprint_of(*entry.pod);
   return result;
 }
 
