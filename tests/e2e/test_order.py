@@ -197,11 +197,7 @@ class OrderTest(QueuedCase):
 
     def test_pods_that_must_be_in_one_zone_are_planned_in_one(self):
         """Of six nodes that are alike only two are in one."""
-        zones = dict(enumerate("abcdee"))
-        self.cluster.add_gpu_nodes(len(zones), 4, "T4", prefix="zoned")
-        self.addCleanup(self.cluster.kubectl, "delete", "node", *(f"zoned-{node}" for node in zones))
-        for node, zone in zones.items():
-            self.cluster.kubectl("label", "node", f"zoned-{node}", f"example.com/zone={zone}")
+        self.add_zones("zoned", "abcdee")
         job = gpu_job("zoned", 4, 2, annotations={"gpu-types": "T4", "expected-duration": "10m"})
         term = {"labelSelector": {"matchLabels": {"job-name": "zoned"}}, "topologyKey": "example.com/zone"}
         only = {"requiredDuringSchedulingIgnoredDuringExecution": [term]}
@@ -213,11 +209,8 @@ class OrderTest(QueuedCase):
 
     def test_pods_that_are_spread_over_zones_are_planned_so(self):
         """By anti-affinity, and by topology spread: the node that comes first is beside one of its zone."""
-        zones = dict(enumerate("aabb"))
-        self.cluster.add_gpu_nodes(len(zones), 4, "T4", prefix="spread")
-        self.addCleanup(self.cluster.kubectl, "delete", "node", *(f"spread-{node}" for node in zones))
-        for node, zone in zones.items():
-            self.cluster.kubectl("label", "node", f"spread-{node}", f"example.com/zone={zone}")
+        zones = "aabb"
+        self.add_zones("spread", zones)
 
         def in_zones(name, **rules):
             notes = {"gpu-types": "T4", "expected-duration": "10m"}
@@ -242,10 +235,7 @@ class OrderTest(QueuedCase):
 
     def test_a_job_is_planned_on_a_node_that_reaches_its_volume(self):
         """Of six nodes that are alike one: without that, kube-scheduler refuses one node after the other."""
-        self.cluster.add_gpu_nodes(6, 4, "T4", prefix="disked")
-        self.addCleanup(self.cluster.kubectl, "delete", "node", *(f"disked-{node}" for node in range(6)))
-        for node in range(6):
-            self.cluster.kubectl("label", "node", f"disked-{node}", f"example.com/zone={'b' if node == 4 else 'a'}")
+        self.add_zones("disked", "aaaaba")
         self.apply(*disk("work", "example.com/zone", "b"))
         self.addCleanup(self.cluster.kubectl, "delete", "pv", "work", "--wait=false")
         self.addCleanup(self.cluster.kubectl, "delete", "pvc", "work", "-n", TEAM, "--wait=false")
@@ -345,6 +335,13 @@ class OrderTest(QueuedCase):
             [slackline_binary(), *question, "-s", self.daemon.api_url], text=True, capture_output=True, check=False
         )
         return done.stdout + done.stderr
+
+    def add_zones(self, prefix, zones):
+        """Nodes of four T4, each in the zone of its letter."""
+        self.cluster.add_gpu_nodes(len(zones), 4, "T4", prefix=prefix)
+        self.addCleanup(self.cluster.kubectl, "delete", "node", *(f"{prefix}-{node}" for node in range(len(zones))))
+        for node, zone in enumerate(zones):
+            self.cluster.kubectl("label", "node", f"{prefix}-{node}", f"example.com/zone={zone}")
 
     def pod_of(self, job):
         return next(iter(self.cluster.pods_of(job, TEAM)), None)
