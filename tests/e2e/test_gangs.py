@@ -72,9 +72,9 @@ def is_served(cluster, kind):
     return listed and cluster.request("GET", f"{group}/{kind.plural}")[0] == 200
 
 
-def create(cluster, kind, name, template=None, workers=2, policy=None, head=None):
+def create(cluster, kind, name, template=None, workers=2, policy=None, head=None, more=None):
     """Makes the controller's object; returns it as the API server keeps it. A launcher or head asks for no GPU, unless
-    a template of it is given."""
+    a template of it is given. `more`: further members of its spec."""
     template = template or {"spec": gpu_pod("member", 4)["spec"]}
     alone = head or {"spec": {"containers": [{"name": "alone", "image": "registry.example/alone"}]}}
     several = {"replicas": workers, "template": template}
@@ -83,15 +83,30 @@ def create(cluster, kind, name, template=None, workers=2, policy=None, head=None
         "MPIJob": {"mpiReplicaSpecs": {"Launcher": {"template": alone}, "Worker": several}},
         "RayCluster": {"headGroupSpec": {"template": alone}, "workerGroupSpecs": [{"groupName": "gpu", **several}]},
         "JobSet": {"replicatedJobs": [{"name": part, "template": {"spec": {"template": template}}} for part in "ab"]},
+        "LeaderWorkerSet": {"leaderWorkerTemplate": {"size": workers, "workerTemplate": template}},
     }[kind]
     made = {
         "apiVersion": f"{KINDS[kind].group}/{KINDS[kind].version}",
         "kind": kind,
         "metadata": {"name": name, "namespace": TEAM},
-        "spec": spec,
+        "spec": spec | (more or {}),
     }
     flags = ("--validate=strict", "-o", "json", "-f", "-")
     return json.loads(cluster.kubectl("create", *flags, input=json.dumps(made)))
+
+
+def stateful_set(name):
+    """Without pods; nothing makes any in this cluster."""
+    template = {
+        "metadata": {"labels": {"app": name}},
+        "spec": {"containers": [{"name": "c", "image": "registry.example/c"}]},
+    }
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "StatefulSet",
+        "metadata": {"name": name, "namespace": TEAM},
+        "spec": {"replicas": 0, "selector": {"matchLabels": {"app": name}}, "serviceName": name, "template": template},
+    }
 
 
 def reference_to(made):
@@ -363,6 +378,57 @@ class GangsTest(QueuedCase):
             self.assertEqual([node_of(pod) for pod in self.pods_of_part(second, part)], [None])
         row = self.rows()[second["name"]]
         self.assertEqual((row["kind"], row["state"]), ("Gang", "waiting"))
+
+    def fill_a_node(self, name):
+        """A Job that Slackline starts; returns once it runs."""
+        self.apply(gpu_job(name, gpus=4))
+        self.cluster.wait(lambda: any(map(node_of, self.cluster.pods_of(name, TEAM))), 40, f"{name} to run")
+
+    def wait_for_the_rest(self, make_first, first, make_rest, rest):
+        """Of a gang with a pod in each of two stages: not started by halves, and in its place before others."""
+        self.fill_a_node("before")
+        make_first()
+        time.sleep(5)
+        self.assertEqual([node_of(pod) for pod in first()], [None], "the rest of it would have no room")
+        self.cluster.kubectl("delete", "job", "before", "-n", TEAM)
+        self.cluster.wait(lambda: node_of(first()[0]), 40, "the first stage to run")
+        self.apply(gpu_job("after", gpus=4))
+        time.sleep(5)
+        self.assertTrue(self.job("after")["spec"]["suspend"])
+        make_rest()
+        self.cluster.wait(lambda: [pod for pod in rest() if node_of(pod)], 40, "the second stage to run")
+        self.assertTrue(self.job("after")["spec"]["suspend"])
+
+    def test_the_second_job_of_a_jobset_in_order_has_room(self):
+        in_order = {"startupPolicy": {"startupPolicyOrder": "InOrder"}}
+        owner = self.owner("JobSet", "ordered", more=in_order)
+        make = {part: lambda part=part: self.apply(self.job_of(owner, part)) for part in "ab"}
+        of = {part: lambda part=part: self.pods_of_part(owner, part) for part in "ab"}
+        self.wait_for_the_rest(make["a"], of["a"], make["b"], of["b"])
+
+    def test_the_workers_of_a_leader_that_is_to_be_ready_have_room(self):
+        create(self.cluster, "LeaderWorkerSet", "vllm", more={"startupPolicy": "LeaderReady"})
+        sets = {}
+
+        def make(name, owner, index):
+            """As its StatefulSet does; that is there for the garbage collector."""
+            self.apply(stateful_set(owner))
+            sets[name] = reference_to(self.cluster.get("statefulset", TEAM, owner))
+            pod = gpu_pod(name, 4, namespace=TEAM, scheduler="default-scheduler")
+            prefix = "leaderworkerset.sigs.k8s.io"
+            marks = {"name": "vllm", "group-index": "0", "worker-index": index}
+            pod["metadata"].update(
+                ownerReferences=[sets[name]],
+                labels={f"{prefix}/{key}": value for key, value in marks.items()},
+                annotations={f"{prefix}/size": "2"},
+            )
+            self.apply(pod)
+
+        self.addCleanup(self.cluster.delete_all, "statefulset", TEAM)
+        self.wait_for_the_rest(
+            lambda: make("vllm-0", "vllm", "0"), lambda: self.pods(sets["vllm-0"]),
+            lambda: make("vllm-0-1", "vllm-0", "1"), lambda: self.pods(sets["vllm-0-1"]),
+        )  # fmt: skip
 
     def test_class_and_queue_of_a_jobsets_template_count(self):
         """Eight GPUs on nodes of four: it waits."""

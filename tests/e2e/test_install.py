@@ -30,7 +30,7 @@ SELDOM = {
     "get portraits.slackline.dev", "get history.slackline.dev", "get models.slackline.dev", "get decisions.slackline.dev",
     *(f"get {each}.kubeflow.org" for each in ("pytorchjobs", "tfjobs", "xgboostjobs", "paddlejobs", "jaxjobs", "mpijobs")),
     "get rayclusters.ray.io", "get rayjobs.ray.io", "get jobsets.jobset.x-k8s.io", "get trainjobs.trainer.kubeflow.org",
-    "get appwrappers.workload.codeflare.dev",
+    "get appwrappers.workload.codeflare.dev", "get leaderworkersets.leaderworkerset.x-k8s.io",
 }  # fmt: skip
 
 

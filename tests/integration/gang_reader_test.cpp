@@ -99,6 +99,21 @@ TEST_F(GangReaderTest, WhatWasReadCountsWhileTheServerDoesNotAnswer) {
   EXPECT_TRUE(in_time([&] { return pods() == 0; })) << "nobody may say";
 }
 
+// Older versions of JobSet tell its uid to the Jobs alone.
+TEST_F(GangReaderTest, WhatItsJobSaysGoesBeforeWhatAPodSays) {
+  OwnerGang gang{"JobSet", "set", Uid("g2"), "0"};
+  gang.api_version = "jobset.x-k8s.io/v1alpha2";
+  Job job = test::a_job("set-a-0").gpus(4).build();
+  job.owner_gang = std::make_shared<const OwnerGang>(gang);
+  gang.uid = Uid();
+  Pod pod = test::a_pod("set-a-0-0").of_job("set-a-0").gpus(4).build();
+  pod.owner_gang = std::make_shared<const OwnerGang>(gang);
+  cache_.upsert(std::move(job));
+  cache_.upsert(std::move(pod));
+  reader_.start();
+  EXPECT_TRUE(in_time([&] { return cache_.publish()->spec_of_gang(Uid("g2")) != nullptr; }));
+}
+
 TEST_F(GangReaderTest, AnErrorAtTheFirstReadIsNotTheLastWord) {
   fails(500, "InternalError");
   reader_.start();

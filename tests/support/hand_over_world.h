@@ -153,6 +153,7 @@ class HandOverWorld {
     for (const DisruptionBudget& budget : budgets_)
       snapshot.budgets.push_back(std::make_shared<const DisruptionBudget>(budget));
     snapshot.sightings = std::make_shared<const Sightings>(sightings_.begin(), sightings_.end());
+    if (!gang_specs.empty()) snapshot.gang_specs = std::make_shared<const GangSpecs>(gang_specs);
     return core::make_snapshot(std::move(snapshot));
   }
 
@@ -282,6 +283,7 @@ class HandOverWorld {
   }
 
   std::vector<OwnWrite> performed;
+  GangSpecs gang_specs;            // what the objects say that make gangs
   bool binds_unplanned = false;    // also pods without plan and nomination, where nobody plans
   bool refuses_evictions = false;  // as under a budget that the watch has not shown
 
@@ -418,7 +420,7 @@ class HandOverWorld {
     if (plan == nullptr)
       sightings_.erase(uid);
     else if (sightings_[uid].value_hash != plan->value_hash)
-      sightings_[uid] = {plan->value_hash, now_s_, now_s_};
+      sightings_[uid] = {plan->value_hash, now_s_, now_s_, {}, plan->later > 0};
   }
   void progressed(const Pod& pod) {
     for (const Uid& uid : {pod.uid, pod.owner ? pod.owner->uid : Uid{}})

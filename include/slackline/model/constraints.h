@@ -49,6 +49,7 @@ struct Toleration {
 struct DomainSpread {
   std::string label;
   std::int64_t skew = 0;  // maxSkew; 0: no two of them in one, by anti-affinity
+  friend bool operator==(const DomainSpread&, const DomainSpread&) = default;
 };
 
 // What the required rules of a task's pods say of pods that are alike. By host name, how many may
@@ -56,10 +57,11 @@ struct DomainSpread {
 // By anti-affinity or topology spread, the one label over which they are spread.
 struct OwnSpread {
   std::optional<std::int64_t> most;  // 1 by anti-affinity and host ports
-  std::optional<std::int64_t>
-      skew;  // maxSkew of topology spread: more where every node has as many
+  // maxSkew of topology spread: more where every node has as many.
+  std::optional<std::int64_t> skew;
   std::vector<std::string> together{};  // labels whose values all of their nodes share; sorted
   std::optional<DomainSpread> apart{};
+  friend bool operator==(const OwnSpread&, const OwnSpread&) = default;
 };
 
 // core/v1 PersistentVolumeClaim.

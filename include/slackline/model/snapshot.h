@@ -39,6 +39,7 @@ struct PlanSighting {
   double last_progress_s = 0;
   // When a member last ended without success, or was deleted: its replacement gets its place.
   std::optional<double> lost_s{};
+  bool awaits_others = false;  // the plan has nodes for members to come
 };
 using Sightings = std::unordered_map<Uid, PlanSighting>;  // by uid of the object with the plan
 
@@ -139,7 +140,7 @@ struct ClusterSnapshot {
   // The sighting of the plan on the Job or pod with this uid; null if it has none.
   const PlanSighting* sighting_of(const Uid& carrier) const;
   // What the object says that makes the gang; null: it is not known.
-  const GangSpec* spec_of_gang(const Uid& uid) const;
+  const GangSpec* spec_of_gang(const Uid& object) const;
 };
 
 using SnapshotPtr = std::shared_ptr<const ClusterSnapshot>;

@@ -93,6 +93,9 @@ struct PlanNote {
   std::optional<ResizeNote> resize{};  // nullopt: nobody made it larger or smaller
   // The PriorityClass of pods of the Job, whose template names none (model/band.h). Empty: none.
   std::string band{};
+  // Of these nodes the last are for members of its gang that its controller makes once others run
+  // (model/owner_gang.h).
+  std::int64_t later = 0;
 
   // As it was read: the signed text, and the code. Empty: it was not read, or has none.
   std::string text{};

@@ -282,7 +282,7 @@ void Cache::sight(const Uid& uid, const PlanNote* plan) {
   const double now_s = clock_.steady_s();
   const auto [at, first] = edit_sightings().try_emplace(uid);
   if (first || at->second.value_hash != plan->value_hash)
-    at->second = PlanSighting{plan->value_hash, now_s, now_s};
+    at->second = PlanSighting{plan->value_hash, now_s, now_s, {}, plan->later > 0};
 }
 
 // A pod of a planned task appeared or was bound: the hand-over goes on. An expired hold stays

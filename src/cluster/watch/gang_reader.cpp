@@ -31,6 +31,7 @@ GangReader::GangReader(ApiClient& client, Cache& cache, const GpuCatalog& catalo
     : client_(client), cache_(cache), clock_(clock), decoder_(catalog) {}
 
 void GangReader::start() {
+  publish();  // none was read yet: until it was, a gang waits
   worker_.start([this] {
     while (worker_.wait(kLook_s))
       look();
@@ -44,11 +45,12 @@ void GangReader::look() {
   for (const Uid& uid : to_read(waiting)) {
     if (worker_.is_stopping()) return;
     const auto spec = read(waiting.at(uid));
+    const bool is_new = !known_.contains(uid);
     Known& known = known_[uid];
     known.due_s = clock_.steady_s() + (spec ? kReadAgain_s : kTryAgain_s);
-    if (!spec || known.spec == *spec) continue;
-    known.spec = *spec;
-    changed = true;
+    changed |= spec && known.spec != *spec;
+    if (spec) known.spec = *spec;
+    if (is_new) publish();  // others may take long
   }
   if (changed) publish();
 }
@@ -56,17 +58,17 @@ void GangReader::look() {
 std::map<Uid, GangReader::Waiting> GangReader::waiting_of(const ClusterSnapshot& snapshot) {
   std::map<Uid, Waiting> waiting;
   const auto add = [&](const std::string& ns, const OwnerGang& gang) {
-    if (!gang.uid.empty())
-      waiting.try_emplace(gang.uid,
-                          Waiting{ns, {gang.api_version, gang.kind, gang.name, gang.uid}});
+    waiting.try_emplace(object_of(ns, gang),
+                        Waiting{ns, {gang.api_version, gang.kind, object_name(gang), gang.uid}});
   };
   for (const PodPtr& pod : snapshot.unbound) {
     if (!pod->requests.wants_gpus()) continue;
-    const Job* job = pod->owner_gang ? nullptr : owning_job(snapshot, *pod);
-    if (pod->owner_gang)
-      add(pod->key.ns, *pod->owner_gang);
-    else if (job != nullptr && job->owner_gang)
+    const Job* job = owning_job(snapshot, *pod);
+    // As the catalogue of tasks: a Job says the uid where its pods do not.
+    if (job != nullptr && job->owner_gang)
       add(pod->key.ns, *job->owner_gang);
+    else if (pod->owner_gang)
+      add(pod->key.ns, *pod->owner_gang);
   }
   return waiting;
 }
@@ -113,7 +115,7 @@ Result<std::optional<wire::GangObject>> GangReader::read_one(const std::string& 
   }
   if (!*text) return std::nullopt;
   auto object = wire::read_gang_object(**text, decoder_);
-  if (!object || object->uid != ref.uid) return std::nullopt;
+  if (!object || (!ref.uid.empty() && object->uid != ref.uid)) return std::nullopt;
   unreadable_.erase(ref.kind);
   return std::optional(*std::move(object));
 }
@@ -131,7 +133,7 @@ void GangReader::note_unreadable(const std::string& kind, const Error& error) {
 void GangReader::publish() {
   auto specs = std::make_shared<GangSpecs>();
   for (const auto& [uid, known] : known_)
-    if (known.spec != GangSpec{}) specs->emplace(uid, known.spec);
+    specs->emplace(uid, known.spec);
   cache_.set_gang_specs(std::move(specs));
 }
 

@@ -1,8 +1,8 @@
 // GangReader: asks the API server for the objects whose controllers make the gangs that wait, and
-// for those that own these: how many pods there will be, and which clocks run meanwhile
-// (docs/GANGS.md). Gangs that are new are read at once, the others again every ten seconds, after
-// an error every second: at most kMostAgain at a time, who waited longest first. What may not be
-// read is not known; nothing waits for it.
+// for those that own these: how many pods there will be, at once and later, and which clocks run
+// meanwhile (docs/GANGS.md). Gangs that are new are read at once, the others again every ten
+// seconds, after an error every second: at most kMostAgain at a time, who waited longest first.
+// What may not be read is not known; nothing waits for it.
 //
 // Thread-safety: start() once, then stop() and join().
 #pragma once

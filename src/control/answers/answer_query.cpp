@@ -147,6 +147,13 @@ std::vector<std::string> hints_at(const ObjectKey& key, const QueueSight& sight,
         "write more seconds, or leave the limit out",
         format_duration(static_cast<double>(*task.request.limit_s)), format_duration(run_s)));
   if (task.plan != nullptr) return hints;
+  const auto to_come = std::count_if(task.pods.begin(), task.pods.end(),
+                                     [](const PodPtr& pod) { return core::is_to_come(*pod); });
+  if (to_come > 0)
+    hints.push_back(
+        format("its controller makes {} of its {} pods once the others run; it waits for "
+               "the room of all",
+               to_come, task.pods.size()));
   for (std::string& rule : core::rules_not_counted(*task.member))
     hints.push_back(std::move(rule));
   return hints;

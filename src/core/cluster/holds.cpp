@@ -7,6 +7,7 @@
 
 #include "slackline/base/duration.h"
 #include "slackline/core/cluster/largest_first.h"
+#include "slackline/core/cluster/later_members.h"
 #include "slackline/core/planning/gpu_types.h"
 
 namespace slackline::core {
@@ -45,6 +46,8 @@ struct PlanGroup {
   std::int64_t gone = 0;               // of its pods, deleted before they had a node
   std::int64_t gpus = 0;               // without a Job: of its live pods
   const Pod* alone = nullptr;          // one of them, that runs and has seen others lost
+  const Pod* awaits = nullptr;         // one whose plan keeps room for members to come
+  double keeps_until_s = 0;
 };
 
 // Groups stand in the order of the Jobs, then of the pods that brought a plan of their own. Nearly
@@ -63,7 +66,7 @@ class HoldDeriver {
     }
     for (const PodPtr& pod : snapshot_.unbound)
       if (!pod->terminal() && !pod->bound()) add_unbound(*pod);
-    if (!groups_.empty() || any_losses(snapshot_, -kNever))
+    if (!groups_.empty() || any_losses(snapshot_, -kNever) || any_to_come(snapshot_))
       for (const NodeStatePtr& state : snapshot_.nodes)
         for (const PodPtr& pod : state->pods)
           add_bound(*pod);
@@ -107,6 +110,7 @@ class HoldDeriver {
     PlanGroup* mine = group_of(pod, jobs);
     if (mine == nullptr) return;
     mine->gpus += pod.requests.gpu_total();
+    look_ahead(pod, *mine);
     if (nominated && !is_about_to_move(pod, *mine->plan))
       mine->taken.push_back(&pod.nominated_node);
     else
@@ -138,6 +142,15 @@ class HoldDeriver {
     mine->taken.push_back(&pod.node);
     mine->gpus += pod.requests.gpu_total();
     if (mine->job == nullptr && seen_losses(snapshot_, pod) != nullptr) mine->alone = &pod;
+    look_ahead(pod, *mine);
+  }
+
+  void look_ahead(const Pod& pod, PlanGroup& group) const {
+    const auto until_s = group.job == nullptr ? keeps_room_until_s(snapshot_, pod) : std::nullopt;
+    if (until_s && (group.awaits == nullptr || *until_s < group.keeps_until_s)) {
+      group.awaits = &pod;
+      group.keeps_until_s = *until_s;
+    }
   }
 
   void hold_nomination(const Pod& pod, const PlanGroup* jobs) {
@@ -166,8 +179,7 @@ class HoldDeriver {
                plan_expires_s(snapshot_, *pod, *group.plan)});
     }
     if (missing <= 0) return;
-    const Hold hold =
-        group.job != nullptr ? missing_pod_hold(group) : lost_pod_hold(group, missing);
+    const Hold hold = group.job != nullptr ? missing_pod_hold(group) : absent_pod_hold(group);
     for (std::int64_t i = 0; i < missing && next < left.size(); ++i)
       add(*left[next++], hold);
   }
@@ -185,11 +197,16 @@ class HoldDeriver {
     return left;
   }
 
+  // Of a gang of pods without a Job: nodes of its plan where none of them is, or will be.
+  static std::int64_t open_places(const PlanGroup& group) {
+    return std::ssize(group.plan->nodes) - std::ssize(group.taken) - std::ssize(group.waiting);
+  }
+
   // Members that their controller has not created yet.
   std::int64_t missing_pods(const PlanGroup& group) const {
     if (group.job == nullptr) {
-      if (group.alone == nullptr) return 0;
-      return std::ssize(group.plan->nodes) - std::ssize(group.taken) - std::ssize(group.waiting);
+      if (group.alone != nullptr) return open_places(group);
+      return group.awaits != nullptr ? std::min(open_places(group), group.plan->later) : 0;
     }
     const std::int64_t wanted = group.job->wanted_pods();
     if (wanted <= group.members) return 0;
@@ -227,18 +244,17 @@ class HoldDeriver {
                 plan_expires_s(snapshot_, group.job->uid, *group.plan)};
   }
 
-  // As one that runs, but for what the lost pods had of the plan's GPUs.
-  Hold lost_pod_hold(const PlanGroup& group, std::int64_t lost) const {
-    const Pod& runs = *group.alone;
-    HoldIdentity self = hold_identity(snapshot_, runs);
-    Hold hold{runs.requests,
-              runs.priority,
-              std::move(self.task),
-              std::move(self.gang),
-              Uid{},
-              seen_losses(snapshot_, runs)->lost_s.value() + kMadeAgainWithin_s};
-    hold.amount.set_gpus(primary_gpu_resource(runs.requests),
-                         std::max<std::int64_t>(0, group.plan->shape.gpus() - group.gpus) / lost);
+  // As one that is there, but for what the absent pods have of the plan's GPUs.
+  Hold absent_pod_hold(const PlanGroup& group) const {
+    const Pod& there = group.alone != nullptr ? *group.alone : *group.awaits;
+    double until_s = group.awaits != nullptr ? group.keeps_until_s : 0;
+    if (group.alone != nullptr)
+      until_s = std::max(until_s, *seen_losses(snapshot_, there)->lost_s + kMadeAgainWithin_s);
+    HoldIdentity self = hold_identity(snapshot_, there);
+    Hold hold{there.requests,       there.priority, std::move(self.task),
+              std::move(self.gang), Uid{},          until_s};
+    const std::int64_t gpus = std::max<std::int64_t>(0, group.plan->shape.gpus() - group.gpus);
+    hold.amount.set_gpus(primary_gpu_resource(there.requests), gpus / open_places(group));
     return hold;
   }
 

@@ -321,7 +321,8 @@ class QueueMaker {
 
   void scale_up(TaskIndex index) {
     QueueTask& task = queue_.tasks_[index];
-    if (task.request.pods > 1) {
+    const auto later = std::erase_if(task.pods, [](const PodPtr& pod) { return is_to_come(*pod); });
+    if (task.request.pods - static_cast<std::int64_t>(later) > 1) {
       task.hindrance =
           Hindrance{reason::kGangCannotScaleUp,
                     task.request.of_each.empty()
@@ -329,8 +330,7 @@ class QueueMaker {
                         : format("pods with GPUs: {}", listed(task.request.of_each))};
       return;
     }
-    let_go_.insert(index);
-    if (!may_start(task)) return;
+    if (let_go_.insert(index); !may_start(task)) return;
     if (task.job && task.job->suspended)
       queue_.to_open_.push_back(task.job);
     else

@@ -7,17 +7,17 @@
 
 #include "eligibility.h"
 #include "gang_intent.h"
+#include "gangs/placed_gang.h"
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
 #include "slackline/core/cluster/depends.h"
 #include "slackline/core/cluster/disrupted_jobs.h"
 #include "slackline/core/cluster/ending_pods.h"
-#include "slackline/core/cluster/largest_first.h"
+#include "slackline/core/cluster/later_members.h"
 #include "slackline/core/cluster/pools.h"
 #include "slackline/core/cluster/predicates.h"
 #include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/planning/gpu_types.h"
-#include "slackline/core/planning/mixed_pods.h"
 #include "slackline/model/contract.h"
 
 namespace slackline::core {
@@ -216,7 +216,7 @@ class TaskFinder {
 
   // Of pods that do not exist yet.
   static std::string refusal_of(const QueueTask& task) {
-    const Pod& pod = task.pods.empty() ? *task.member : *task.pods.front();
+    const Pod& pod = task.job && !task.pods.empty() ? *task.pods.front() : *task.member;
     return pod.constraints ? pod.constraints->refused : std::string();
   }
 
@@ -290,9 +290,25 @@ class TaskFinder {
       return;
     QueueTask task = task_of(std::move(gated), TaskKind::kGang, parts.key, parts.uid);
     task.gang = parts.gang;
+    const std::int64_t there = std::ssize(task.pods);
+    await_later_members(parts, task);
     tell_apart(task);
-    wait_for_members(parts, task);
+    wait_for_members(parts, there, task);
     wait(std::move(task));
+  }
+
+  // Where a GPU type could have all of them at a time; else they come pod by pod.
+  void await_later_members(const TaskParts& parts, QueueTask& task) const {
+    std::vector<PodPtr> later = later_members(snapshot_, parts, *task.pods.front());
+    if (later.empty()) return;
+    std::vector<PodPtr> all = task.pods;
+    all.insert(all.end(), later.begin(), later.end());
+    if (!any_type_for_all(all)) return;
+    task.pods = std::move(all);
+    task.request.pods = std::ssize(task.pods);
+    for (const PodPtr& pod : later)
+      task.request.gpus =
+          std::max(task.request.gpus, pod->requests.gpu_count(task.request.resource));
   }
 
   // Members without a GPU that were gated wait until no other member does.
@@ -314,26 +330,37 @@ class TaskFinder {
         found_.to_let_go.push_back(pod);
   }
 
-  void wait_for_members(const TaskParts& parts, QueueTask& task) const {
+  // `gated`: of its pods, those that are there.
+  void wait_for_members(const TaskParts& parts, std::int64_t gated, QueueTask& task) const {
     const auto members = std::count_if(parts.unbound.begin(), parts.unbound.end(),
                                        [](const auto& pod) { return !pod->deleting; });
-    const std::int64_t size = gang_size(parts, *task.intent).value_or(members);
+    std::int64_t size = gang_size(parts, *task.intent).value_or(members);
+    if (parts.gang && parts.gang->size) size -= std::ssize(task.pods) - gated;
     const std::int64_t others = std::ssize(parts.without_gpus);
-    const std::int64_t there = std::ssize(task.pods) + others;
-    if (is_leader_alone(parts) && now_s_ >= newest_s(parts) + kLeaderAloneAfter_s) return;
+    const std::int64_t there = gated + others;
+    if (is_leader_alone(parts) && !is_yet_to_be_read(parts) &&
+        now_s_ >= newest_s(parts) + kLeaderAloneAfter_s)
+      return;
     if (there < size + others) {
       task.request.pods = size;
       task.request.of_each.clear();  // those of the others are not known
       task.hindrance =
           Hindrance{reason::kGangIncomplete, format("{} of {} pods", there, size + others)};
-    } else if (parts.gang && !parts.gang->size && !parts.spec.pods &&
-               now_s_ < newest_s(parts) + kGangIsWholeAfter_s) {
+    } else if (parts.gang &&
+               (is_yet_to_be_read(parts) || (!parts.gang->size && !parts.spec.pods &&
+                                             now_s_ < newest_s(parts) + kGangIsWholeAfter_s))) {
       task.hindrance = Hindrance{reason::kGangIncomplete, format("{} pods so far", there)};
     } else if (const Pod* pod = without_a_node(parts.without_gpus)) {
       task.hindrance = Hindrance{reason::kNoNodeFits, pod->key.name};
     } else if (!task.request.of_each.empty() && !any_type_for_all(task.pods)) {
       task.hindrance = Hindrance{reason::kNoNodeFits, "no GPU type has nodes for all of its pods"};
     }
+  }
+
+  // What makes it may say that more pods come later. A dump knows nothing of it.
+  bool is_yet_to_be_read(const TaskParts& parts) const {
+    return snapshot_.gang_specs &&
+           snapshot_.spec_of_gang(object_of(parts.key.ns, *parts.gang)) == nullptr;
   }
 
   // A plan is of one type.
@@ -415,54 +442,6 @@ class TaskFinder {
            parts.bound.size() + parts.unbound.size() == 1;
   }
 
-  // Of a gang whose pods differ: on the node that each has, else on one that the plan still has for
-  // it.
-  static void place_each(const TaskParts& parts, QueueTask& task) {
-    const PlanNote& plan = *task.plan;
-    std::vector<PodPtr> pods;
-    for (const auto* some : {&parts.bound, &parts.unbound})
-      std::copy_if(some->begin(), some->end(), std::back_inserter(pods),
-                   [&](const PodPtr& pod) { return pod->plan && pod->plan->id == plan.id; });
-    const std::set<NodeName> distinct(plan.nodes.begin(), plan.nodes.end());
-    const auto of_each = gpus_of_each(pods, task.request.resource);
-    const bool equal = of_each.front() == of_each.back();
-    if ((equal && std::ssize(distinct) == plan.shape.d_node) || of_each.back() < 1) return;
-    auto placed = std::make_shared<PlanNote>(plan);
-    placed->shape = in_units(of_each);
-    std::vector<NodeName> left = plan.nodes;
-    for (const PodPtr& pod : pods)
-      if (const auto at = std::find(left.begin(), left.end(), node_of(*pod)); at != left.end())
-        left.erase(at);
-    placed->nodes.clear();
-    auto next = left.begin();
-    for (const PodPtr& pod : pods) {
-      if (!node_of(*pod).empty())
-        placed->nodes.push_back(node_of(*pod));
-      else if (next != left.end())
-        placed->nodes.push_back(*next++);
-      else
-        return;
-    }
-    task.plan = std::move(placed);
-    task.request.pods = std::ssize(pods);
-    task.request.gpus = of_each.front();
-    task.request.of_each = of_each;
-  }
-
-  static const NodeName& node_of(const Pod& pod) {
-    return pod.bound() ? pod.node : pod.nominated_node;
-  }
-
-  // Sorts them, the largest first.
-  static std::vector<std::int64_t> gpus_of_each(std::vector<PodPtr>& pods,
-                                                const std::string& resource) {
-    sort_largest_first(pods);
-    std::vector<std::int64_t> gpus;
-    for (const PodPtr& pod : pods)
-      gpus.push_back(pod->requests.gpu_count(resource));
-    return gpus;
-  }
-
   // Pods that differ are planned as they are, but for those that ask for several kinds of GPUs.
   static void tell_apart(QueueTask& task) {
     const std::string first = eligibility_key(*task.pods.front());
@@ -485,7 +464,8 @@ class TaskFinder {
             std::min(*spread.skew, task.request.spread.skew.value_or(*spread.skew));
     }
     task.pods = std::move(pods);
-    task.member = task.pods.front();
+    task.member = *std::find_if_not(task.pods.begin(), task.pods.end(),
+                                    [](const PodPtr& pod) { return is_to_come(*pod); });
     task.request.of_each = std::move(of_each);
   }
 

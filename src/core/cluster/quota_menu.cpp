@@ -66,7 +66,7 @@ std::vector<QuotaNeed> quota_needs(const QuotaBook& quotas, const QueueTask& tas
   if (quotas.empty()) return needs;
   for (const auto* pods : {&task.bound, &task.pods})
     for (const PodPtr& pod : *pods)
-      add(quotas.held(task.key.ns, pod->requests, 1), needs);
+      if (!is_to_come(*pod)) add(quotas.held(task.key.ns, pod->requests, 1), needs);
   if (const std::int64_t pods = pods_to_come(task); pods > 0)
     add(quotas.held(task.key.ns, task.job->pod_requests, pods), needs);
   // Pods of a stopped one that are still ending hold what its next run will.

@@ -136,7 +136,8 @@ class Grouper {
     if (first) {
       at->second = begin(TaskKind::kGang, {ns, gang->name}, gang->uid);
       parts_.back().gang = gang;
-      if (const GangSpec* spec = snapshot_.spec_of_gang(gang->uid)) parts_.back().spec = *spec;
+      if (const GangSpec* spec = snapshot_.spec_of_gang(object_of(ns, *gang)))
+        parts_.back().spec = *spec;
     }
     return at->second;
   }

@@ -9,6 +9,7 @@
 #include "slackline/core/cluster/as_planned.h"
 #include "slackline/core/cluster/budgets.h"
 #include "slackline/core/cluster/each_pod.h"
+#include "slackline/core/cluster/later_members.h"
 #include "slackline/core/cluster/quota_menu.h"
 #include "slackline/core/cluster/room.h"
 #include "slackline/core/cluster/task_catalog.h"
@@ -295,6 +296,7 @@ class StartWriter {
     note.asked = asked_of(*task.intent, task.types_of_queue);
     note.resize = resize_note(index, choice, pool.pool.type);
     note.nodes = places_of(index, run);
+    if (!task.job) put_last_who_comes_later(task, note);
     note.band = band_of(index, run);
     const auto plan = std::make_shared<const PlanNote>(std::move(note));
     const std::size_t first = writes.size();
@@ -302,10 +304,23 @@ class StartWriter {
       release(index, run, plan);
     else
       for (const PodPtr& pod : task.pods)
-        writes.push_back(pod_write(*pod, PlanPod{plan}, {.verb = Verb::kPlan}));
+        if (!is_to_come(*pod))
+          writes.push_back(pod_write(*pod, PlanPod{plan}, {.verb = Verb::kPlan}));
     const std::vector<Uid> after = stopped_on(pool, run);
     for (std::size_t i = first; i < writes.size(); ++i)
       writes[i].after = after;
+  }
+
+  static void put_last_who_comes_later(const QueueTask& task, PlanNote& note) {
+    std::vector<NodeName> there;
+    std::vector<NodeName> later;
+    for (std::size_t i = 0; i < note.nodes.size(); ++i) {
+      const bool comes_later = i < task.pods.size() && is_to_come(*task.pods[i]);
+      (comes_later ? later : there).push_back(std::move(note.nodes[i]));
+    }
+    note.later = std::ssize(later);
+    there.insert(there.end(), later.begin(), later.end());
+    note.nodes = std::move(there);
   }
 
   // A node for each of its pods.

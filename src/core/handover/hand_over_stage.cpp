@@ -42,7 +42,7 @@ class Gathering {
       task = &task_of(Uid(pod->key.ns + "/" + pod->plan->id));
       if (task->plan == nullptr) task->name = refused_as(snapshot_, nullptr, *pod);
       task->plan = pod->plan;
-      task->wanted = static_cast<std::int64_t>(pod->plan->nodes.size());
+      task->wanted = std::ssize(pod->plan->nodes) - pod->plan->later;
     } else if (at != by_id_.end()) {
       task = &tasks_[at->second];
     }

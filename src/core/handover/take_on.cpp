@@ -8,7 +8,9 @@
 #include <utility>
 
 #include "hand_over_placing.h"
+#include "slackline/base/duration.h"
 #include "slackline/core/cluster/holds.h"
+#include "slackline/core/cluster/later_members.h"
 #include "slackline/core/cluster/predicates.h"
 #include "slackline/core/cluster/room.h"
 #include "slackline/core/cluster/task_catalog.h"
@@ -76,15 +78,15 @@ class Taker {
   RoomTable room_;  // what this turn's plans leave
 };
 
-// Pods that a controller has made in the places of members that were lost, while others of the gang
-// run: they get its plan.
-class Replacer {
+// Pods that a controller has made while others of the gang run, in the places of members that were
+// lost, or in those that the plan keeps for members to come: they get its plan.
+class Joiner {
  public:
-  Replacer(const ClusterSnapshot& snapshot, double now_steady_s)
+  Joiner(const ClusterSnapshot& snapshot, double now_steady_s)
       : snapshot_(snapshot), now_s_(now_steady_s) {}
 
   std::vector<OwnWrite> writes() {
-    if (!any_losses(snapshot_, now_s_ - kMadeAgainWithin_s)) return {};
+    if (!any_losses(snapshot_, now_s_ - kMadeAgainWithin_s) && !any_came()) return {};
     const TaskCatalog catalog(snapshot_);
     for (const TaskParts& parts : catalog.parts())
       if (parts.kind == TaskKind::kGang && !parts.unbound.empty()) look_at(parts);
@@ -92,34 +94,77 @@ class Replacer {
   }
 
  private:
+  // What a plan still has for members that are not there.
+  struct Open {
+    std::int64_t pods = 0;
+    std::int64_t gpus = 0;
+  };
+
+  bool any_came() const {
+    return any_to_come(snapshot_) &&
+           std::any_of(snapshot_.unbound.begin(), snapshot_.unbound.end(),
+                       [](const PodPtr& pod) { return pod->owner_gang && may_join_gang(*pod); });
+  }
+
+  // False: its hour is over, or all are there.
+  bool waits_for_others(const TaskParts& parts) const {
+    double until_s = kNever;
+    bool any = false;
+    for (const PodPtr& pod : parts.bound)
+      if (const auto of_pod_s = keeps_room_until_s(snapshot_, *pod)) {
+        until_s = std::min(until_s, *of_pod_s);
+        any = true;
+      }
+    return any && until_s > now_s_;
+  }
+
+  bool has_lost_others(const Pod& pod) const {
+    const PlanSighting* seen = seen_losses(snapshot_, pod);
+    return seen != nullptr && now_s_ < *seen->lost_s + kMadeAgainWithin_s;
+  }
+
   void look_at(const TaskParts& parts) {
-    const auto runs = std::find_if(parts.bound.begin(), parts.bound.end(), [&](const PodPtr& pod) {
-      const PlanSighting* seen = seen_losses(snapshot_, *pod);
-      return seen != nullptr && now_s_ < *seen->lost_s + kMadeAgainWithin_s;
-    });
+    const bool comes_later = waits_for_others(parts);
+    const auto loser = std::find_if(parts.bound.begin(), parts.bound.end(),
+                                    [&](const PodPtr& pod) { return has_lost_others(*pod); });
+    const bool any_lost = loser != parts.bound.end();
+    const auto runs =
+        any_lost ? loser
+                 : std::find_if(parts.bound.begin(), parts.bound.end(), [&](const PodPtr& pod) {
+                     return comes_later && keeps_room_until_s(snapshot_, *pod);
+                   });
     if (runs == parts.bound.end()) return;
     PlanNote note = *(*runs)->plan;
-    auto open = std::ssize(note.nodes);
-    std::int64_t gpus = note.shape.gpus();
-    for (const auto* pods : {&parts.bound, &parts.unbound})
-      for (const PodPtr& pod : *pods)
-        if (pod->plan && pod->plan->id == note.id && !pod->deleting) {
-          --open;
-          gpus -= pod->requests.gpu_total();
-        }
+    Open open = open_of(parts, note);
+    if (!any_lost) open.pods = std::min(open.pods, note.later);
     note.value_hash = 0;  // as it is written, for another object
     note.text.clear();
     note.code.clear();
     const auto plan = std::make_shared<const PlanNote>(std::move(note));
-    for (const PodPtr& pod : parts.unbound)
-      if (open > 0 && may_replace(*pod) && pod->requests.gpu_total() * open == gpus) {
-        writes_.push_back(pod_write(*pod, PlanPod{plan}, {.verb = Verb::kPlan}));
-        --open;
-        gpus -= pod->requests.gpu_total();
-      }
+    for (const PodPtr& pod : parts.unbound) {
+      const std::int64_t gpus = pod->requests.gpu_total();
+      // Those that come later may differ: at least one GPU is left for each of the others.
+      const bool fits =
+          comes_later ? gpus + open.pods - 1 <= open.gpus : gpus * open.pods == open.gpus;
+      if (open.pods < 1 || !may_join_gang(*pod) || !fits) continue;
+      writes_.push_back(pod_write(*pod, PlanPod{plan}, {.verb = Verb::kPlan}));
+      --open.pods;
+      open.gpus -= gpus;
+    }
   }
 
-  static bool may_replace(const Pod& pod) {
+  static Open open_of(const TaskParts& parts, const PlanNote& plan) {
+    Open open{std::ssize(plan.nodes), plan.shape.gpus()};
+    for (const auto* pods : {&parts.bound, &parts.unbound})
+      for (const PodPtr& pod : *pods)
+        if (pod->plan && pod->plan->id == plan.id && !pod->deleting) {
+          --open.pods;
+          open.gpus -= pod->requests.gpu_total();
+        }
+    return open;
+  }
+
+  static bool may_join_gang(const Pod& pod) {
     const bool is_held = pod.intent && pod.intent->hold.value_or(false);
     return pod.our_gate && !pod.foreign_gate && pod.managed && !pod.deleting && !pod.plan &&
            pod.plan_doubt == PlanDoubt::kNone && !pod.in_pod_group && pod.problems.empty() &&
@@ -138,7 +183,7 @@ std::vector<OwnWrite> take_on(const ClusterSnapshot& snapshot, PlanStamp& stamp,
   std::unordered_map<Uid, std::vector<NodeName>> nodes;  // of the pods of Jobs without a plan
   for (const JobPtr& job : snapshot.jobs)
     if (lacks_a_plan(*job)) nodes.try_emplace(job->uid);
-  std::vector<OwnWrite> writes = Replacer(snapshot, now_steady_s).writes();
+  std::vector<OwnWrite> writes = Joiner(snapshot, now_steady_s).writes();
   if (nodes.empty()) return writes;
   for (const NodeStatePtr& state : snapshot.nodes)
     for (const PodPtr& pod : state->pods) {

@@ -17,15 +17,27 @@ std::int64_t count_member(const json& object, const char* key, std::int64_t othe
   return std::clamp<std::int64_t>(object[key].get<std::int64_t>(), 0, kMostOfRole);
 }
 
+bool waits_for_an_end(const json& dependency) {
+  return text_member(dependency, "status") != "Ready";
+}
+
 std::vector<GangMembers> members_of_jobs(const json& spec) {
   const bool in_order =
       text_member(member(spec, "startupPolicy"), "startupPolicyOrder") == "InOrder";
   std::vector<GangMembers> members;
   for (const json& job : list_member(spec, "replicatedJobs")) {
-    if (!list_member(job, "dependsOn").empty() || (in_order && !members.empty())) continue;
+    std::vector<std::string> after;
+    if (in_order && !members.empty()) after.push_back(members.back().role);
+    const json waits_for = list_member(job, "dependsOn");
+    if (std::any_of(waits_for.begin(), waits_for.end(), waits_for_an_end)) continue;
+    for (const json& other : waits_for)
+      after.push_back(text_member(other, "name"));
     const json of_job = member(member(job, "template"), "spec");
+    const std::int64_t at_a_time = count_member(of_job, "parallelism", 1);
     members.push_back({text_member(job, "name"), member(of_job, "template"),
-                       count_member(job, "replicas", 1) * count_member(of_job, "parallelism", 1)});
+                       count_member(job, "replicas", 1) *
+                           std::min(at_a_time, count_member(of_job, "completions", at_a_time)),
+                       std::move(after)});
   }
   return members;
 }
@@ -43,12 +55,16 @@ std::vector<GangMembers> members_of_ray(const json& spec) {
   return members;
 }
 
-std::vector<GangMembers> members_of_group(const json& of_group) {
+// Its roles are the indices of the pods.
+std::vector<GangMembers> members_of_group(const json& spec) {
+  const json of_group = member(spec, "leaderWorkerTemplate");
   const json worker = member(of_group, "workerTemplate");
   const json leader = member(of_group, "leaderTemplate");
   const std::int64_t size = count_member(of_group, "size", 1);
-  return {{"", leader.empty() ? worker : leader, 1},
-          {"", worker, std::max<std::int64_t>(0, size - 1)}};
+  std::vector<std::string> after;
+  if (text_member(spec, "startupPolicy") == "LeaderReady") after.emplace_back("0");
+  return {{"0", leader.empty() ? worker : leader, 1},
+          {"1", worker, std::max<std::int64_t>(0, size - 1), std::move(after)}};
 }
 
 // Of a PyTorchJob, an MPIJob and their like.
@@ -74,7 +90,7 @@ std::vector<GangMembers> gang_members_of(const json& object) {
   if (kind == "RayCluster") return members_of_ray(spec);
   if (kind == "RayJob") return members_of_ray(member(spec, "rayClusterSpec"));
   if (kind == "RayService") return members_of_ray(member(spec, "rayClusterConfig"));
-  if (kind == "LeaderWorkerSet") return members_of_group(member(spec, "leaderWorkerTemplate"));
+  if (kind == "LeaderWorkerSet") return members_of_group(spec);
   return members_of_roles(spec);
 }
 

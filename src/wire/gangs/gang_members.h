@@ -1,4 +1,4 @@
-// Which pods the object of a gang's controller makes first (docs/GANGS.md).
+// Which pods the object of a gang's controller makes (docs/GANGS.md).
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,11 @@ struct GangMembers {
   std::string role;  // "Worker"; empty: the kind has none
   nlohmann::json pattern;
   std::int64_t pods = 1;
+  std::vector<std::string> after{};  // these roles run before; empty: they are made first
 };
 
-// Those that its controller starts as one; of a LeaderWorkerSet those of one group. Empty: it is no
-// gang of a kind that is known.
+// Those that run at the same time; of a LeaderWorkerSet those of one group. Without those that come
+// once others have ended. Empty: it is no gang of a kind that is known.
 std::vector<GangMembers> gang_members_of(const nlohmann::json& object);
 
 // By the spec of an MPIJob: its launcher is made once all workers are ready.

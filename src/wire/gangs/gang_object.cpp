@@ -36,6 +36,7 @@ constexpr std::array kKnown = {
     Known{"ray.io", kRayCluster},
     Known{"ray.io", "RayJob"},
     Known{"jobset.x-k8s.io", "JobSet"},
+    Known{"leaderworkerset.x-k8s.io", "LeaderWorkerSet"},
     Known{"trainer.kubeflow.org", "TrainJob"},
     Known{"workload.codeflare.dev", "AppWrapper"},
 };
@@ -43,6 +44,10 @@ constexpr std::array kKnown = {
 constexpr double kWarmUp_s = 300;  // of an AppWrapper that says nothing
 constexpr const char* kWarmUp = "workload.codeflare.dev.appwrapper/warmupGracePeriodDuration";
 constexpr const char* kDeployed = "ResourcesDeployed";
+
+std::string as_text(const json& object) {
+  return object.dump(-1, ' ', false, json::error_handler_t::replace);
+}
 
 std::optional<double> seconds_member(const json& object, const char* key) {
   if (!object.contains(key) || !object[key].is_number_integer()) return std::nullopt;
@@ -86,16 +91,20 @@ void read_clocks(const json& object, GangSpec& spec) {
   if (text_member(object, "kind") == "AppWrapper") spec.starts_by_s = warmed_up_s(object);
 }
 
-// Whether pods of the template are members that ask for GPUs. The labels of people, and groups of
-// kube-scheduler's, make gangs of their own.
-bool counts(const json& pattern, KubeDecoder& decoder) {
+// A pod of the template, if it is a member that asks for GPUs; else null. The labels of people, and
+// groups of kube-scheduler's, make gangs of their own.
+std::shared_ptr<const Pod> member_of(const json& pattern, const std::string& ns,
+                                     KubeDecoder& decoder) {
   json pod = pattern;
   json metadata = member(pattern, "metadata");
   metadata["name"] = "member";
+  metadata["namespace"] = ns;
   pod["metadata"] = std::move(metadata);
-  const auto read = decoder.whole_pod(pod.dump(-1, ' ', false, json::error_handler_t::replace));
-  return read && read->requests.wants_gpus() && !read->in_pod_group &&
-         !(read->intent && read->intent->gang);
+  auto read = decoder.whole_pod(as_text(pod));
+  if (!read || !read->requests.wants_gpus() || read->in_pod_group ||
+      (read->intent && read->intent->gang))
+    return nullptr;
+  return std::make_shared<const Pod>(*std::move(read));
 }
 
 std::int64_t succeeded_of(const json& object, const std::string& role) {
@@ -105,12 +114,30 @@ std::int64_t succeeded_of(const json& object, const std::string& role) {
   return std::max<std::int64_t>(0, of_role["succeeded"].get<std::int64_t>());
 }
 
+std::string namespace_of(const json& object) {
+  return text_member(member(object, "metadata"), "namespace");
+}
+
 std::optional<std::int64_t> pods_of(const json& object, KubeDecoder& decoder) {
   std::int64_t pods = 0;
   for (const GangMembers& of_role : gang_members_of(object))
-    if (counts(of_role.pattern, decoder))
+    if (member_of(of_role.pattern, namespace_of(object), decoder))
       pods += std::max<std::int64_t>(0, of_role.pods - succeeded_of(object, of_role.role));
   return pods > 0 ? std::optional(pods) : std::nullopt;
+}
+
+std::vector<LaterMembers> later_of(const json& object, KubeDecoder& decoder) {
+  std::vector<LaterMembers> later;
+  for (GangMembers& of_role : gang_members_of(object)) {
+    if (of_role.after.empty()) continue;
+    LaterMembers& members = later.emplace_back();
+    members.role = std::move(of_role.role);
+    members.after = std::move(of_role.after);
+    members.pattern = member_of(of_role.pattern, namespace_of(object), decoder);
+    members.made_of = fingerprint(as_text(of_role.pattern));
+    if (members.pattern) members.pods = of_role.pods;
+  }
+  return later;
 }
 
 std::string_view api_group(std::string_view api_version) {
@@ -150,6 +177,7 @@ Result<GangObject> read_gang_object(std::string_view text, KubeDecoder& decoder)
   const std::string api_version = text_member(object, "apiVersion");
   if (api_group(api_version) == kKubeflow || text_member(object, "kind") == kRayCluster)
     read.spec.pods = pods_of(object, decoder);
+  read.spec.later = later_of(object, decoder);
   read_clocks(object, read.spec);
   read.owner = owner_of(object);
   return read;

@@ -17,7 +17,7 @@ struct GangObjectRef {
   std::string api_version;  // "kubeflow.org/v1"
   std::string kind;
   std::string name;
-  Uid uid;
+  Uid uid;  // empty: whichever has the name
 };
 
 // Where the API server keeps it. nullopt: it is of no kind that is known, or what it is called

@@ -10,6 +10,8 @@ namespace slackline::wire {
 namespace {
 
 constexpr std::string_view kRestart = "jobset.sigs.k8s.io/restart-attempt";
+constexpr std::string_view kReplicatedJob = "jobset.sigs.k8s.io/replicatedjob-name";
+constexpr std::string_view kWorkerIndex = "leaderworkerset.sigs.k8s.io/worker-index";
 constexpr std::string_view kLeadersFirst = "alpha.jobset.sigs.k8s.io/exclusive-topology";
 constexpr std::int64_t kMostPods = 65536;
 
@@ -27,6 +29,7 @@ struct GangKind {
   std::string_view size_annotation{};
   std::string_view later_annotation{};  // present: some pods come only once others have a node
   bool of_jobs = false;                 // made of Jobs, which say how many pods
+  std::string_view role_label{};
 };
 
 constexpr std::array kGangKinds = {
@@ -42,7 +45,8 @@ constexpr std::array kGangKinds = {
              .kind = "JobSet",
              .attempt_label = kRestart,
              .later_annotation = kLeadersFirst,
-             .of_jobs = true},
+             .of_jobs = true,
+             .role_label = kReplicatedJob},
     GangKind{.group = "batch",
              .owner = "Job",
              .kind = "JobSet",
@@ -51,14 +55,17 @@ constexpr std::array kGangKinds = {
              .uid_label = "jobset.sigs.k8s.io/jobset-uid",
              .attempt_label = kRestart,
              .later_annotation = kLeadersFirst,
-             .of_jobs = true},
+             .of_jobs = true,
+             .role_label = kReplicatedJob},
     GangKind{.group = "apps",
              .owner = "StatefulSet",
              .kind = "LeaderWorkerSet",
+             .api_version = "leaderworkerset.x-k8s.io/v1",
              .name_label = "leaderworkerset.sigs.k8s.io/name",
              .number_label = "leaderworkerset.sigs.k8s.io/group-index",
              .size_annotation = "leaderworkerset.sigs.k8s.io/size",
-             .later_annotation = "leaderworkerset.sigs.k8s.io/exclusive-topology"},
+             .later_annotation = "leaderworkerset.sigs.k8s.io/exclusive-topology",
+             .role_label = kWorkerIndex},
 };
 
 JsonView controller_of(JsonView metadata) {
@@ -100,7 +107,10 @@ std::shared_ptr<const OwnerGang> read_owner_gang(JsonView metadata) {
   OwnerGang gang;
   gang.kind = std::string(row->kind);
   gang.name = std::string(owner_makes_it ? owner["name"].text() : labels[row->name_label].text());
-  if (!number.empty()) gang.name += format("-{}", number);
+  if (!number.empty()) {
+    gang.object = gang.name;
+    gang.name += format("-{}", number);
+  }
   gang.uid = Uid(owner_makes_it ? owner["uid"].text() : value_of(labels, row->uid_label));
   gang.part = std::string(value_of(labels, row->attempt_label));
   gang.api_version =
@@ -109,6 +119,7 @@ std::shared_ptr<const OwnerGang> read_owner_gang(JsonView metadata) {
   if (row->later_annotation.empty() || !annotations[row->later_annotation].present()) {
     gang.size = size_of(annotations, *row);
     gang.of_jobs = row->of_jobs;
+    gang.role = std::string(value_of(labels, row->role_label));
   }
   return std::make_shared<const OwnerGang>(std::move(gang));
 }

@@ -384,6 +384,8 @@ Result<PlanNote> read_plan(std::string_view text) {
   plan.generation = root["generation"].integer();
   plan.resize = read_resize_note(root["resize"]);
   plan.band = std::string(root["band"].text());
+  plan.later =
+      std::clamp<std::int64_t>(root["later"].integer().value_or(0), 0, std::ssize(plan.nodes) - 1);
   plan.value_hash = fingerprint(text);
   SealedText sealed = split_seal(text);
   plan.text = std::move(sealed.text);

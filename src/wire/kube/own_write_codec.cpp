@@ -402,6 +402,7 @@ std::string encode_plan(const PlanNote& plan) {
   if (plan.generation) out.field("generation", *plan.generation);
   if (plan.resize) write_resize(out, *plan.resize);
   if (!plan.band.empty()) out.field("band", plan.band);
+  if (plan.later > 0) out.field("later", plan.later);
   out.end_object();
   return out.take();
 }

@@ -201,6 +201,205 @@ TEST_F(LostMemberTest, OfAGangIsReplacedElsewhereWhereItsNodeIsLost) {
   EXPECT_EQ(world_.pods().at(kLost).node, NodeName("n3"));
 }
 
+// Of a JobSet that starts in order: its controller makes two pods of b once the pod of a runs.
+class StagedGangTest : public GangHandOverTest {
+ protected:
+  void says(std::int64_t gpus_of_b = 4) {
+    auto pattern = a_pod("member").gpus(gpus_of_b).build();
+    LaterMembers later{"b", {"a"}, 2, std::make_shared<const Pod>(pattern), 7};
+    world_.gang_specs[Uid("llm-uid")].later = {later};
+  }
+  void make_member(const std::string& role, const std::string& name, std::int64_t gpus = 4) {
+    OwnerGang gang{"JobSet", "llm", Uid("llm-uid"), "0"};
+    gang.role = role;
+    make(name, "JobSet", "llm", gang);
+    world_.pods().at({"default", name}).requests.set_gpus(test::kGpu, gpus);
+  }
+  void add_next() { world_.add(test::a_job("next").gpus(4).waiting().created(world_.now_s())); }
+  bool runs(const char* name) { return world_.pods().at({"default", name}).bound(); }
+  bool next_waits() { return world_.job("next").suspended; }
+};
+
+TEST_F(StagedGangTest, StartsWhereThoseThatComeLaterHaveRoomToo) {
+  says();
+  add_nodes(3);
+  world_.add(a_pod("web").gpus(4).on("n1"));
+  make_member("a", "llm-a-0");
+  settle();
+  EXPECT_FALSE(runs("llm-a-0")) << "it would hold its GPUs for nothing";
+  world_.pods().erase({"default", "web"});
+  settle();
+  EXPECT_TRUE(runs("llm-a-0"));
+  EXPECT_EQ(world_.count_of<PlanPod>(), 1);
+}
+
+TEST_F(StagedGangTest, ThatTheClusterCannotHaveAtATimeComesPodByPod) {
+  says();
+  add_nodes(2);
+  make_member("a", "llm-a-0");
+  settle();
+  EXPECT_TRUE(runs("llm-a-0"));
+}
+
+TEST_F(StagedGangTest, WhoseObjectSaysNothingStartsAsItIs) {
+  add_nodes(1);
+  make_member("a", "llm-a-0");
+  settle();
+  EXPECT_TRUE(runs("llm-a-0"));
+}
+
+TEST_F(StagedGangTest, KeepsTheRoomOfThoseThatComeLater) {
+  says();
+  add_nodes(3);
+  make_member("a", "llm-a-0");
+  settle();
+  ASSERT_TRUE(runs("llm-a-0"));
+  add_next();
+  world_.pass(600);
+  settle();
+  EXPECT_TRUE(next_waits());
+  make_member("b", "llm-b-0");
+  settle();
+  EXPECT_TRUE(runs("llm-b-0"));
+  EXPECT_TRUE(next_waits()) << "one more comes";
+  make_member("b", "llm-b-1");
+  settle();
+  EXPECT_TRUE(runs("llm-b-1"));
+  EXPECT_EQ(nodes().size(), 3U);
+  EXPECT_TRUE(next_waits());
+  const Queue queue = planner_.queue(world_.snapshot(), world_.now_s());
+  EXPECT_EQ(queue.size(), 2U) << "one gang, and the Job that waits";
+}
+
+TEST_F(StagedGangTest, KeepsAPlaceForEachWhateverBecomesOfTheOthers) {
+  says();
+  add_nodes(3);
+  make_member("a", "llm-a-0");
+  settle();
+  add_next();
+  make_member("b", "llm-b-0");
+  world_.pods().erase({"default", "llm-b-0"});  // before it had a node
+  make_member("b", "llm-b-1");
+  settle();
+  world_.lose({"default", "llm-b-1"});
+  world_.pass(60);
+  settle();
+  make_member("b", "llm-b-2");
+  make_member("b", "llm-b-3");
+  settle();
+  EXPECT_TRUE(runs("llm-b-2") && runs("llm-b-3"));
+  EXPECT_TRUE(next_waits());
+}
+
+TEST_F(StagedGangTest, KeepsNothingThatItWasNotPlannedWith) {
+  says();
+  add_nodes(4);
+  make_member("a", "llm-a-0");
+  settle();
+  add_next();
+  settle();
+  EXPECT_FALSE(next_waits());
+}
+
+TEST_F(StagedGangTest, OnTypesOfTheirOwnComePodByPod) {
+  says();
+  const auto only_on = [](Pod& pod, const char* kind) {
+    SchedulingConstraints own;
+    own.node_selector = {{"kind", kind}};
+    pod.constraints = std::make_shared<const SchedulingConstraints>(own);
+  };
+  Pod pattern = a_pod("member").gpus(4).build();
+  only_on(pattern, "large");
+  world_.gang_specs[Uid("llm-uid")].later.front().pattern = std::make_shared<const Pod>(pattern);
+  add_nodes(3);
+  world_.add(a_node("h1").of("H100", 4));
+  for (const char* node : {"n1", "n2", "n3"})
+    world_.node(node).labels = {{"kind", "small"}};
+  world_.node("h1").labels = {{"kind", "large"}};
+  make_member("a", "llm-a-0");
+  only_on(world_.pods().at({"default", "llm-a-0"}), "small");
+  settle();
+  EXPECT_TRUE(runs("llm-a-0"));
+}
+
+// A daemon that has just started has read nothing of it.
+TEST_F(StagedGangTest, WaitsUntilItsObjectWasRead) {
+  add_nodes(1);
+  world_.gang_specs[Uid("other")] = {};
+  make_member("a", "llm-a-0");
+  settle();
+  EXPECT_FALSE(runs("llm-a-0"));
+  world_.gang_specs[Uid("llm-uid")] = {};
+  settle();
+  EXPECT_TRUE(runs("llm-a-0"));
+}
+
+TEST_F(StagedGangTest, KeepsRoomForAnHour) {
+  says();
+  add_nodes(3);
+  make_member("a", "llm-a-0");
+  settle();
+  add_next();
+  world_.pass(3500);
+  settle();
+  EXPECT_TRUE(next_waits());
+  world_.pass(120);
+  settle();
+  EXPECT_FALSE(next_waits());
+  make_member("b", "llm-b-0");
+  make_member("b", "llm-b-1");
+  settle();
+  EXPECT_EQ(nodes().size(), 3U) << "one of them waits its turn";
+}
+
+TEST_F(StagedGangTest, WhoJoinsDoesNotBeginTheHourAnew) {
+  says();
+  add_nodes(3);
+  make_member("a", "llm-a-0");
+  settle();
+  world_.pass(3500);
+  make_member("b", "llm-b-0");
+  settle();
+  ASSERT_TRUE(runs("llm-b-0"));
+  add_next();
+  world_.pass(120);
+  settle();
+  EXPECT_FALSE(next_waits());
+  make_member("b", "llm-b-1");
+  settle();
+  EXPECT_FALSE(world_.pods().at({"default", "llm-b-1"}).plan) << "it waits its turn";
+}
+
+TEST_F(StagedGangTest, LeavesTheRoomWhenItEnds) {
+  says();
+  add_nodes(3);
+  make_member("a", "llm-a-0");
+  settle();
+  add_next();
+  settle();
+  ASSERT_TRUE(next_waits());
+  world_.pods().erase({"default", "llm-a-0"});
+  settle();
+  EXPECT_FALSE(next_waits());
+}
+
+TEST_F(StagedGangTest, OfPodsThatDifferEachHasAPlaceOfItsSize) {
+  says();
+  add_nodes(3);
+  world_.add(a_pod("web").gpus(2).on("n1"));
+  make_member("a", "llm-a-0", 2);
+  settle();
+  ASSERT_TRUE(runs("llm-a-0"));
+  EXPECT_EQ(world_.pods().at({"default", "llm-a-0"}).node, NodeName("n1"));
+  add_next();
+  settle();
+  EXPECT_TRUE(next_waits());
+  make_member("b", "llm-b-0");
+  make_member("b", "llm-b-1");
+  settle();
+  EXPECT_TRUE(runs("llm-b-0") && runs("llm-b-1"));
+}
+
 // Its controller deletes all of its pods, and makes them again one after the other. Another gang
 // waits for the same two nodes, and a Job for one of them.
 class RestartedGangTest : public GangHandOverTest {

@@ -97,6 +97,46 @@ TEST(GangObject, AJobSetsJobsSayHowMany) {
             -1);
 }
 
+// "role after ...: pods" of those that come later.
+std::string later(const std::string& text) {
+  std::string all;
+  for (const LaterMembers& members : read(text).spec.later) {
+    EXPECT_EQ(members.pattern != nullptr, members.pods > 0);
+    all += format("{} after {}: {}; ", members.role, join(members.after, ","), members.pods);
+  }
+  return all;
+}
+
+TEST(GangObject, AJobSetSaysWhatItMakesOnceOthersRun) {
+  const auto of_jobs = [](const std::string& jobs, const std::string& policy = "") {
+    return later(
+        "{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, metadata: {namespace: t}, "
+        "spec: {" +
+        policy + "replicatedJobs: [" + jobs + "]}}");
+  };
+  const std::string a = "{name: a, template: {spec: {template: GPU}}}";
+  const std::string b =
+      ", {name: b, replicas: 2, template: {spec: {parallelism: 3, template: GPU}}, dependsOn: ";
+  const std::string c = ", {name: c, template: {spec: {template: CPU}}}";
+  EXPECT_EQ(of_jobs(a + c), "");
+  EXPECT_EQ(of_jobs(a + b + "[{name: a, status: Ready}]}"), "b after a: 6; ");
+  EXPECT_EQ(of_jobs(a + b + "[{name: a, status: Complete}]}"), "") << "it gets the room of a";
+  EXPECT_EQ(of_jobs(a + b + "[]}" + c, "startupPolicy: {startupPolicyOrder: InOrder}, "),
+            "b after a: 6; c after b: 0; ");
+}
+
+TEST(GangObject, ALeaderWorkerSetSaysWhetherItsWorkersWaitForTheLeader) {
+  const auto with = [](const std::string& policy) {
+    return later(
+        "{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, metadata: {namespace: "
+        "t}, "
+        "spec: {" +
+        policy + "leaderWorkerTemplate: {size: 4, workerTemplate: GPU}}}");
+  };
+  EXPECT_EQ(with(""), "");
+  EXPECT_EQ(with("startupPolicy: LeaderReady, "), "1 after 0: 3; ");
+}
+
 // Times of 2026-01-01T00:00:00Z and so many seconds.
 std::string clocks(const std::string& text) {
   constexpr double kNewYear_s = 1767225600;

@@ -95,7 +95,8 @@ struct QueueTask {
   Uid uid;                                  // of the Job or the pod; empty for a labelled gang
   JobPtr job;                               // null: pods carry the plan
   std::shared_ptr<const OwnerGang> gang{};  // null: no controller makes it
-  std::vector<PodPtr> pods;                 // members that are not bound, in the snapshot's order
+  // Members that are not bound, in the snapshot's order, and those that its controller makes later.
+  std::vector<PodPtr> pods;
   std::vector<PodPtr> bound;  // of a running Job, in the order of the nodes; a running pod itself
   // The request of one member before any change of shape, but for CPU and memory that right-sizing
   // adds; never null.
@@ -144,6 +145,11 @@ struct QueueTask {
     return shape_is_free ? shape.d_gpn : request.gpus;
   }
 };
+
+// A member that is made once others run (model/owner_gang.h): nothing is called so.
+inline bool is_to_come(const Pod& pod) {
+  return pod.key.name.empty();
+}
 
 // False of a Job whose controller has not seen its suspension: it would write over a release. False
 // of one that was opened and has no pods yet: they start, one by one.

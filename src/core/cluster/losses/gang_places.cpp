@@ -8,6 +8,7 @@
 #include "slackline/base/saturating.h"
 #include "slackline/core/cluster/each_pod.h"
 #include "slackline/core/cluster/ending_pods.h"
+#include "slackline/core/cluster/largest_first.h"
 #include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/planning/gpu_types.h"
 #include "slackline/model/reason.h"
@@ -20,13 +21,26 @@ constexpr double kAllComeWithin_s = 30;
 
 // What is there of a gang that carries a plan.
 struct PlannedGang {
-  const Pod* runs = nullptr;  // one of its pods
-  std::int64_t pods = 0;      // that run
-  bool starts = false;        // a pod has no node yet
+  const Pod* runs = nullptr;      // one of its pods
+  std::int64_t pods = 0;          // that run
+  bool starts = false;            // a pod has no node yet
+  std::vector<const Pod*> bound;  // of a plan whose last nodes are for those that came later
   std::map<NodeName, std::int64_t> still_held;
 
   bool runs_whole() const {
     return runs != nullptr && !starts && pods == std::ssize(runs->plan->nodes);
+  }
+
+  // With the nodes of the largest pods first, as they are planned.
+  std::shared_ptr<const PlanNote> plan() const {
+    if (runs->plan->later == 0) return runs->plan;
+    auto plan = std::make_shared<PlanNote>(*runs->plan);
+    std::vector<const Pod*> sorted = bound;
+    sort_largest_first(sorted);
+    plan->nodes.clear();
+    for (const Pod* pod : sorted)
+      plan->nodes.push_back(pod->node);
+    return plan;
   }
 };
 
@@ -43,6 +57,7 @@ std::map<Uid, PlannedGang> planned_gangs(const ClusterSnapshot& snapshot, double
     } else if (pod.bound()) {
       gang.runs = &pod;
       ++gang.pods;
+      if (pod.plan->later > 0) gang.bound.push_back(&pod);
     } else {
       gang.starts = true;
     }
@@ -90,8 +105,7 @@ void GangPlaces::see(const ClusterSnapshot& snapshot, double now_s) {
   std::map<Uid, PlannedGang> planned = planned_gangs(snapshot, now_s);
   for (const auto& [name, gang] : planned)
     if (gang.runs_whole())
-      places_.insert_or_assign(name,
-                               Place{gang.runs->plan, primary_gpu_resource(gang.runs->requests)});
+      places_.insert_or_assign(name, Place{gang.plan(), primary_gpu_resource(gang.runs->requests)});
   std::erase_if(places_, [&](const auto& entry) {
     const auto at = planned.find(entry.first);
     return at != planned.end() && at->second.starts && at->second.runs == nullptr;  // anew
