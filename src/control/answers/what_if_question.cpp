@@ -70,6 +70,17 @@ std::string first_of_its_type(const core::Queue& queue, const GpuType& type) {
          "those that name no type";
 }
 
+// Of the node that they are made after; empty: it has none.
+std::string taints_like(const Node* like) {
+  std::vector<std::string> keys;
+  if (like != nullptr)
+    for (const Taint& taint : core::lasting_taints(*like))
+      keys.push_back(printable(taint.key, 64));
+  if (keys.empty()) return {};
+  return format("; with the {} of {}: {}", keys.size() == 1 ? "taint" : "taints", like->name.str(),
+                join(keys, ", "));
+}
+
 }  // namespace
 
 Result<core::AddedNodes> parse_added(const std::string& text) {
@@ -112,9 +123,10 @@ Result<ChangedQueue> changed_queue(const WhatIfQuestion& question, const QueueSi
     const std::string resource = resource_of(sight.queue, added.gpu_type, *sight.catalog);
     remake(core::with_nodes(*sight.snapshot, added, resource), sight.options);
     changed.question =
-        format("add {} with {} {} GPUs{}{}", counted(added.nodes, "node"), added.gpus_per_node,
+        format("add {} with {} {} GPUs{}{}{}", counted(added.nodes, "node"), added.gpus_per_node,
                printable(added.gpu_type.str(), 64), added.nodes == 1 ? "" : " each",
-               first_of_its_type(sight.queue, added.gpu_type));
+               first_of_its_type(sight.queue, added.gpu_type),
+               taints_like(core::similar_node(*sight.snapshot, added.gpu_type, resource)));
   } else {
     SLACKLINE_ASSIGN(changed.policy, served_policy(question.policy));
     core::QueueOptions options = sight.options;

@@ -17,17 +17,6 @@ constexpr std::int64_t kMilliCpusPerGpu = 8000;
 constexpr std::int64_t kMemoryPerGpu = std::int64_t{64} << 30;
 constexpr std::int64_t kPodsOfNode = 110;
 constexpr std::string_view kHostName = "kubernetes.io/hostname";
-constexpr std::string_view kOfTheNode = "node.kubernetes.io/";
-
-const Node* similar_node(const ClusterSnapshot& snapshot, const GpuType& type,
-                         const std::string& resource) {
-  const Node* like = nullptr;  // a usable one, if there is one
-  for (const NodeStatePtr& state : snapshot.nodes)
-    if (state->node->gpu_type == type && state->node->problems.empty() &&
-        state->node->allocatable.gpu_count(resource) > 0 && (like == nullptr || !is_usable(*like)))
-      like = state->node.get();
-  return like;
-}
 
 Node node_like(const Node* like, const AddedNodes& added, const std::string& resource) {
   Node node;
@@ -38,9 +27,7 @@ Node node_like(const Node* like, const AddedNodes& added, const std::string& res
     room = like->allocatable;
     node.labels = like->labels;
     std::erase_if(node.labels, [](const auto& label) { return label.first == kHostName; });
-    // What Kubernetes says of that node itself: cordoned, not ready, out of memory.
-    std::copy_if(like->taints.begin(), like->taints.end(), std::back_inserter(node.taints),
-                 [](const Taint& taint) { return !taint.key.starts_with(kOfTheNode); });
+    node.taints = lasting_taints(*like);
   }
   node.gpu_type = added.gpu_type;
   node.allocatable = {room.cpu_milli / gpus * added.gpus_per_node,
@@ -75,6 +62,23 @@ Forecast never(TaskIndex task, const Forecast& after) {
 }
 
 }  // namespace
+
+const Node* similar_node(const ClusterSnapshot& snapshot, const GpuType& type,
+                         const std::string& resource) {
+  const Node* like = nullptr;  // a usable one, if there is one
+  for (const NodeStatePtr& state : snapshot.nodes)
+    if (state->node->gpu_type == type && state->node->problems.empty() &&
+        state->node->allocatable.gpu_count(resource) > 0 && (like == nullptr || !is_usable(*like)))
+      like = state->node.get();
+  return like;
+}
+
+std::vector<Taint> lasting_taints(const Node& node) {
+  std::vector<Taint> taints;
+  std::copy_if(node.taints.begin(), node.taints.end(), std::back_inserter(taints),
+               [](const Taint& taint) { return !taint.key.starts_with("node.kubernetes.io/"); });
+  return taints;
+}
 
 ClusterSnapshot with_nodes(const ClusterSnapshot& snapshot, const AddedNodes& added,
                            const std::string& resource) {

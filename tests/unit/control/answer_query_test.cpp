@@ -397,6 +397,39 @@ TEST_F(AnswerQueryTest, AWhatIfQuestionThatIsWrongSaysHow) {
   EXPECT_EQ(parse_added("3xTesla-x2x8")->gpu_type.str(), "Tesla-x2");
 }
 
+TEST_F(AnswerQueryTest, AGangSaysWhichOfItsPodsComeLater) {
+  OwnerGang gang{"JobSet", "llm", Uid("llm-uid"), "0"};
+  gang.role = "driver";
+  auto gated = a_pod("team-a/llm-driver").gpus(4).managed().gated().created(clock_.wall_s() - 60);
+  Pod driver = gated.build();
+  driver.owner_gang = std::make_shared<const OwnerGang>(gang);
+  const auto worker = std::make_shared<const Pod>(a_pod("team-a/member").gpus(4).build());
+  auto cluster = a_cluster().with(a_node("n1")).with(a_node("n2")).with(a_node("n3"));
+  ClusterSnapshot now = cluster.add(driver).build();
+  now.gang_specs = std::make_shared<const GangSpecs>(
+      GangSpecs{{gang.uid, {.later = {{"worker", {"driver"}, 2, worker, 1}}}}});
+  const test::FakeSource source(now);
+  AnswerQuery answers = query(source);
+  const auto view = answers.explain({"team-a", "llm"}, "", Viewer());
+  ASSERT_TRUE(view) << view.error().message;
+  EXPECT_THAT(view->hints, testing::Contains(HasSubstr("makes 2 of its 3 pods once the others")));
+}
+
+TEST_F(AnswerQueryTest, AddedNodesHaveTheTaintsOfThoseThatAreThere) {
+  Node node = test::a_node("n1").of("A100", 4).build();
+  node.taints = {{"gpu-only", "", TaintEffect::kNoSchedule},
+                 {"node.kubernetes.io/unschedulable", "", TaintEffect::kNoSchedule}};
+  auto cluster = test::a_cluster().with(test::a_node("n2").of("H100", 4));
+  const test::FakeSource source(cluster.add(node).build());
+  AnswerQuery answers = query(source);
+  const auto asked = [&](const char* added) {
+    const auto view = answers.what_if({.add = added}, Viewer());
+    return view ? view->question : view.error().message;
+  };
+  EXPECT_EQ(asked("2xA100x4"), "add 2 nodes with 4 A100 GPUs each; with the taint of n1: gpu-only");
+  EXPECT_EQ(asked("1xH100x4"), "add 1 node with 4 H100 GPUs");
+}
+
 TEST_F(AnswerQueryTest, ACalendarTellsSlicesFromWholeGpus) {
   const char* const slices = "nvidia.com/mig-1g.5gb";
   const auto cluster = test::a_cluster()

@@ -21,9 +21,17 @@ struct AddedNodes {
   int gpus_per_node = 1;
 };
 
-// Nodes like those of the type that are there: their resource, CPU and memory per GPU, labels and
-// taints; else 8 CPUs and 64 GiB per GPU under `resource`. In place of real ones, for planning
-// only.
+// The node that others of the type are added like, a usable one if there is one; null: none is
+// there.
+const Node* similar_node(const ClusterSnapshot& snapshot, const GpuType& type,
+                         const std::string& resource);
+
+// Those that nodes like it would have: not what Kubernetes says of this one, that it is cordoned,
+// not ready, out of memory.
+std::vector<Taint> lasting_taints(const Node& node);
+
+// Nodes with the resource, CPU and memory per GPU, labels and taints of the similar node; else with
+// 8 CPUs and 64 GiB per GPU under `resource`. In place of real ones, for planning only.
 ClusterSnapshot with_nodes(const ClusterSnapshot& snapshot, const AddedNodes& added,
                            const std::string& resource);
 
