@@ -8,7 +8,8 @@
 #include "cli/numbers.h"
 #include "cli/text_files.h"
 #include "sim/pair_fit.h"
-#include "wire/samples/pair_codec.h"
+#include "sim/presets/pair_world.h"
+#include "sim/presets/preset.h"
 
 namespace slackline::cli {
 namespace {
@@ -20,9 +21,10 @@ struct PairsFitCommand {
 };
 
 Status fit_pairs(const PairsFitCommand& command) {
-  SLACKLINE_ASSIGN(const PartOfFile file, read_part_of_file(command.file));
+  const auto file = read_part_of_file(command.file);
+  if (!file) return fail(sim::in_file(file.error()));
   SLACKLINE_ASSIGN(const PairMeasurements measured,
-                   wire::read_pairs(file.text, file.path, file.part));
+                   sim::read_pair_file(file->text, file->path, file->part));
   SLACKLINE_ASSIGN(const auto rows, sim::fit_pair_kinds(measured, command.options));
   std::fputs(sim::format_pair_fit_table(rows).c_str(), stdout);
   if (command.report.empty()) return {};
@@ -52,7 +54,12 @@ void add_pairs(CLI::App& app, int& exit_code) {
   command->add_option("--report", options->report, "Write the errors here (JSON)");
   command->callback([&exit_code, options] {
     const Status done = fit_pairs(*options);
-    exit_code = done ? 0 : report_unanswered(done.error());
+    if (done)
+      exit_code = 0;
+    else if (done.error().code == ErrorCode::kInvalidArgument)
+      exit_code = report_refusal(done.error());
+    else
+      exit_code = report_unanswered(done.error());
   });
 }
 

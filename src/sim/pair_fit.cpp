@@ -1,6 +1,7 @@
 #include "sim/pair_fit.h"
 
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <span>
 
@@ -13,11 +14,13 @@
 namespace slackline::sim {
 namespace {
 
-// Mean error of one draw: the pairs before `known` are in the table, the others held out.
+// Mean error of one draw: the pairs before `known` are in the table, the others held out. NaN: they
+// are too few for this kind.
 double error_of_draw(const PairWorld& world, std::string_view kind,
                      const std::vector<PairWorld::Pair>& pairs, std::size_t known) {
   const std::span<const PairWorld::Pair> all(pairs);
   const auto model = core::PairModel::fit(world.table(all.first(known)), {kind, false, false});
+  if (model.kind() != kind) return std::numeric_limits<double>::quiet_NaN();
   double sum = 0;
   std::size_t cells = 0;
   for (const PairWorld::Pair& pair : all.subspan(known)) {
@@ -74,9 +77,17 @@ std::string format_pair_fit_json(const std::vector<PairFitRow>& rows) {
 
 std::string format_pair_fit_table(const std::vector<PairFitRow>& rows) {
   wire::TextTable table({"PREDICTOR", ">KNOWN %", ">MEAN APE %"});
-  for (const PairFitRow& row : rows)
-    table.add({row.name, format("{:g}", 100 * row.known), format("{:.1f}", row.mean_ape)});
-  return table.str();
+  std::vector<std::string> needs;
+  for (const PairFitRow& row : rows) {
+    const bool fitted = std::isfinite(row.mean_ape);
+    table.add(
+        {row.name, format("{:g}", 100 * row.known), fitted ? format("{:.1f}", row.mean_ape) : "-"});
+    if (!fitted) needs.push_back(format("{} needs {}", row.name, core::least_pair_cells(row.name)));
+  }
+  if (needs.empty()) return table.str();
+  return table.str() +
+         format("-: too few cells r(A|B) are known; {}. A larger --known gives more.\n",
+                join(needs, ", "));
 }
 
 }  // namespace slackline::sim

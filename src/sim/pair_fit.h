@@ -17,15 +17,18 @@ struct PairFitOptions {
 struct PairFitRow {
   std::string name;  // of core::pair_kind_names()
   double known = 0;
-  double mean_ape = 0;  // percent, over the cells r(A|B) that were held out, then over the draws
+  // Percent, over the cells r(A|B) that were held out, then over the draws. NaN: too few cells were
+  // known in a draw for this kind, so another one would have answered.
+  double mean_ape = 0;
 };
 
 // The error: so few pairs run that nothing can be known or held out.
 Result<std::vector<PairFitRow>> fit_pair_kinds(const PairMeasurements& measured,
                                                const PairFitOptions& options);
 
-// {"predictors":[{"name":...,"known":...,"mean_ape":...}]}
+// {"predictors":[{"name":...,"known":...,"mean_ape":...}]}; NaN is null.
 std::string format_pair_fit_json(const std::vector<PairFitRow>& rows);
+// NaN is "-", and the line below says how many cells the kind needs.
 std::string format_pair_fit_table(const std::vector<PairFitRow>& rows);
 
 }  // namespace slackline::sim

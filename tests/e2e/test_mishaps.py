@@ -278,6 +278,37 @@ class CommandLineTest(unittest.TestCase):
     def test_a_file_that_is_not_there_is_no_lack_of_data(self):
         self.assertEqual(run("pairs", "fit", "nofile:k80").returncode, 3)
 
+    def test_wrong_usage_of_presets_is_told_from_files_that_are_wrong(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pairs = pathlib.Path(folder, "pairs.json")
+            pairs.write_text('{"t4": {"a": {"null": 9, "a": [8, 8], "b": [8, 8]}, "b": {"null": 9, "b": [8, 8]}}}')
+            speeds = pathlib.Path(folder, "speeds.json")
+            job = """{"('ResNet-50 (batch size 64)', 1)": {"null": 1}}"""
+            speeds.write_text(f'{{"k80": {job}, "p100": {job}}}')
+            broken = pathlib.Path(folder, "broken.json")
+            broken.write_text("[]")
+            sharing = ("simulate", "--preset", "sharing", "--jobs", "5", "--seeds", "0", "--pairs")
+            match = ("simulate", "--preset", "match", "--jobs", "5", "--seeds", "0", "--speeds")
+            elastic = ("simulate", "--preset", "paper003", "--jobs", "5", "--curve-files", pairs)
+            for code, arguments in (
+                (0, (*sharing, f"{pairs}:t4")),
+                (0, (*match, speeds)),
+                (0, (*elastic, "--seeds", "0")),  # drawn curves: the folder is not looked at
+                (2, (*elastic, "--seeds", "5-3")),
+                (2, (*elastic, "--compare", "nosuch")),
+                (2, (*match, speeds, "--types", "k80,v100")),
+                (2, (*match, f"{speeds}:k80")),
+                (2, (*sharing, f"{pairs}:v100")),
+                (2, ("pairs", "fit", f"{pairs}:v100")),
+                (2, ("pairs", "fit", speeds)),  # of which type?
+                (3, ("pairs", "fit", broken)),
+                (3, (*match, broken)),
+                (4, ("pairs", "fit", f"{speeds}:k80")),  # no pair ran
+                (3, (*elastic, "--seeds", "0", "--curves", "real")),  # no folder
+            ):
+                done = run(*arguments)
+                self.assertEqual(done.returncode, code, f"{arguments}: {done.stderr}")
+
     def test_hours_of_forecasts_are_in_order(self):
         said = self.refusal(
             "simulate", "--generate", "paper000", "--profile", "manifests/profiles/k80.json",

@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
 #include "cli/text_files.h"
+#include "config/load.h"
 #include "slackline/base/text.h"
 
 namespace slackline::cli {
@@ -35,24 +36,47 @@ std::string measurements_path(const std::string& path) {
   return (shared != nullptr ? shared : "../shared") + path.substr(kShared.size());
 }
 
-// In order of their paths; none where there is no such folder.
+// In order of their paths; none where there is no such folder. The error: a folder that cannot be
+// read, so that files of it would be left out.
 Result<std::vector<sim::PresetFile>> read_csv_below(const std::string& folder,
                                                     std::string_view prefix) {
-  std::vector<std::string> paths;
   std::error_code error;
+  if (std::filesystem::status(folder, error).type() == std::filesystem::file_type::not_found)
+    return std::vector<sim::PresetFile>{};
+  std::vector<std::string> paths;
   for (std::filesystem::recursive_directory_iterator i(folder, error), end; !error && i != end;
        i.increment(error)) {
     const std::filesystem::path& path = i->path();
     if (path.extension() == ".csv" && path.filename().string().starts_with(prefix))
       paths.push_back(path.string());
   }
+  if (error)
+    return fail(ErrorCode::kUnavailable, format("{} cannot be read: {}", folder, error.message()));
   std::sort(paths.begin(), paths.end());
   std::vector<sim::PresetFile> files;
   for (const std::string& path : paths) {
-    SLACKLINE_ASSIGN(const PartOfFile file, read_part_of_file(path));
-    files.push_back({file.path, file.part, file.text});
+    auto text = config::read_text_file(path);
+    if (!text) return fail(sim::in_file(text.error()));
+    files.push_back({path, "", *std::move(text)});
   }
   return files;
+}
+
+Result<sim::PresetFile> read_file(const sim::PresetOption& option, const std::string& argument) {
+  const auto file = read_part_of_file(argument);
+  if (!file) return fail(sim::in_file(file.error()));
+  if (!file->part.empty() && option.choices.empty())
+    return fail(ErrorCode::kInvalidArgument,
+                format("--{} {}: takes a whole file, without \":{}\"", option.name,
+                       printable(argument), printable(file->part, 64)));
+  return sim::PresetFile{file->path, file->part, file->text};
+}
+
+// Whether the other options say that the folder counts.
+bool is_read(const sim::PresetOption& folder, const PresetCommand& command) {
+  if (folder.read_for.empty()) return true;
+  const auto parts = split(folder.read_for, '=');
+  return command.values.at(std::string(parts.front())) == parts.back();
 }
 
 Result<sim::PresetRequest> request_of(const sim::Preset& preset, const PresetCommand& command) {
@@ -69,13 +93,16 @@ Result<sim::PresetRequest> request_of(const sim::Preset& preset, const PresetCom
     request.values[name] = value;
     if (option.kind == sim::PresetKind::kFolder) {
       request.values[name] = measurements_path(value);
-      SLACKLINE_ASSIGN(request.folders[name], read_csv_below(request.values[name], option.choices));
+      request.folders[name] = {};
+      if (is_read(option, command)) {
+        SLACKLINE_ASSIGN(request.folders[name],
+                         read_csv_below(request.values[name], option.choices));
+      }
     }
     const bool is_file =
         option.kind == sim::PresetKind::kFile || option.kind == sim::PresetKind::kOptionalFile;
     if (!is_file || value.empty()) continue;
-    SLACKLINE_ASSIGN(const PartOfFile file, read_part_of_file(measurements_path(value)));
-    request.files[name] = {file.path, file.part, file.text};
+    SLACKLINE_ASSIGN(request.files[name], read_file(option, measurements_path(value)));
   }
   return request;
 }
@@ -86,6 +113,12 @@ Status run_preset(const sim::Preset& preset, const PresetCommand& command) {
   std::fputs(sim::format_preset_table(report).c_str(), stdout);
   if (command.report.empty()) return {};
   return write_text_file(command.report, sim::format_preset_json(report));
+}
+
+// kInvalidArgument is wrong usage: errors of files have another code.
+int report_unplayed(const Error& error) {
+  return error.code == ErrorCode::kInvalidArgument ? report_refusal(error)
+                                                   : report_unanswered(error);
 }
 
 void add_preset_option(CLI::App& app, const sim::PresetOption& option, PresetCommand& command) {
@@ -139,14 +172,23 @@ void add_simulate_preset(CLI::App& app, int& exit_code, const std::string& name)
     add_preset_option(*command, option, *options);
   options->seeds = preset.seeds;
   command->add_option(slackline::format("--{}", preset.seeds_name), options->seeds, "FROM-TO")
+      ->check([](const std::string& text) {
+        const auto seeds = sim::parse_seeds(text);
+        return seeds ? std::string() : seeds.error().message;
+      })
       ->capture_default_str();
-  command->add_option("--compare", options->compare,
-                      slackline::format("NAME,NAME,... of {}; else the first {}",
-                                        fmt::join(preset.policies, ", "), preset.compared));
+  command
+      ->add_option("--compare", options->compare,
+                   slackline::format("NAME,NAME,... of {}; else the first {}",
+                                     fmt::join(preset.policies, ", "), preset.compared))
+      ->check([&preset](const std::string& text) {
+        const auto policies = sim::parse_preset_policies(preset, text);
+        return policies ? std::string() : policies.error().message;
+      });
   command->add_option("--report", options->report, "Write the table here (JSON)");
   command->callback([&exit_code, &preset, options] {
     const Status done = run_preset(preset, *options);
-    exit_code = done ? 0 : report_unanswered(done.error());
+    exit_code = done ? 0 : report_unplayed(done.error());
   });
 }
 

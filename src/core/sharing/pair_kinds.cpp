@@ -53,6 +53,11 @@ std::vector<std::string_view> pair_kind_names() {
   return names;
 }
 
+std::size_t least_pair_cells(std::string_view kind) {
+  const PairKind* const found = find_pair_kind(kind);
+  return found == nullptr ? 0 : found->least_cells;
+}
+
 std::vector<double> fit_pairs(const PairKind& kind, const PairCells& known) {
   std::vector<double> y = kind.fit(known);
   for (double& value : y)

@@ -27,8 +27,6 @@ constexpr double kSizeMean = -0.125;  // of ln size, so that the mean size is 1
 constexpr double kSizeSigma = 0.5;
 constexpr double kLeastSize = 0.2;
 constexpr double kMostSize = 4;
-constexpr std::size_t kJoins = 1000;
-constexpr std::size_t kLeaves = 2000;
 constexpr std::size_t kNodesAtFirst = 8;
 constexpr std::size_t kNodesInTheEnd = 9;  // the two that were there first leave
 
@@ -221,8 +219,8 @@ class DispatchRun {
   // As those that may be given tasks: [first, last).
   std::pair<std::size_t, std::size_t> present(std::size_t task) const {
     if (!load_.node_changes) return {0, nodes_.size()};
-    if (task < kJoins) return {0, kNodesAtFirst};
-    return {task < kLeaves ? 0 : nodes_.size() - kNodesInTheEnd, nodes_.size()};
+    if (task < kDispatchNodesJoin) return {0, kNodesAtFirst};
+    return {task < kDispatchNodesLeave ? 0 : nodes_.size() - kNodesInTheEnd, nodes_.size()};
   }
 
   core::CorrectionTable::Circumstances placed(const DispatchTask& task,

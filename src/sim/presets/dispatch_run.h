@@ -32,6 +32,9 @@ struct DispatchNode {
 };
 
 inline constexpr std::size_t kMostDispatchNodes = 11;
+// Tasks that arrive before nodes join, and before others leave (DispatchLoad::node_changes).
+inline constexpr std::size_t kDispatchNodesJoin = 1000;
+inline constexpr std::size_t kDispatchNodesLeave = 2000;
 inline constexpr std::array<DispatchFamily, 3> kDispatchFamilies = {
     {{"intrusion", 20, {45, 30}}, {"synopsis", 60, {25, 24}}, {"face", 10, {60, 75}}}};
 inline constexpr std::array<DispatchNode, 4> kDispatchNodes = {

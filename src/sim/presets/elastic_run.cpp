@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "slackline/base/random.h"
@@ -51,9 +52,10 @@ double loss_at(const LossSteps& losses, double iteration) {
 }
 
 struct RunningJob {
-  RunningJob(const ElasticJob& of, int units)
+  RunningJob(const ElasticJob& of, int units, double now_s)
       : job(&of),
         marks{first_at(*of.losses, 0.1), first_at(*of.losses, 0.05), iterations()},
+        loss_watched(now_s > of.submit_s + kWatched_s ? of.losses->front() : 0),
         noise(of.noise_seed) {
     task.most = std::min(kMostUnits, units);
     task.weight = of.weight;
@@ -80,7 +82,7 @@ struct RunningJob {
   double iteration = 0;
   double idle_until_s = 0;
   double resized_s = -1e18;
-  double loss_watched = 0;  // stays 0 if the job ends before
+  double loss_watched;  // all of it if the job starts later, 0 if it ends before
   core::DiminishingReturns returns;
   std::optional<double> stopped_s;
   std::size_t unseen = 0;
@@ -157,7 +159,9 @@ class ElasticMeans {
   }
 
   ElasticOutcome means() const {
-    const auto mean = [](double sum, double count) { return count > 0 ? sum / count : 0; };
+    const auto mean = [](double sum, double count) {
+      return count > 0 ? sum / count : std::numeric_limits<double>::quiet_NaN();
+    };
     ElasticOutcome of;
     of.to90_s = mean(sums_.to90_s, to90_);
     of.to95_s = mean(sums_.to95_s, to95_);
@@ -215,7 +219,7 @@ ElasticOutcome run_elastic(const ElasticLoad& load, const std::vector<ElasticJob
   std::size_t arrived = 0;
   for (double now_s = 0; arrived < jobs.size() || !running.empty(); now_s += round.period_s) {
     for (; arrived < jobs.size() && jobs[arrived].submit_s <= now_s; ++arrived)
-      running.emplace_back(jobs[arrived], load.units);
+      running.emplace_back(jobs[arrived], load.units, now_s);
     for (RunningJob& job : running) {
       job.look(now_s, load.fitted);
       if (load.early_stop && job.returns.reached()) job.stop(now_s);

@@ -45,12 +45,12 @@ inline constexpr double kHeavyWeight = 4;
 // Gives each job this weight by this chance; the others keep 1.
 void draw_weights(std::vector<ElasticJob>& jobs, double share, std::uint64_t seed);
 
-struct ElasticOutcome {  // means over the jobs, from submit
+struct ElasticOutcome {  // means over the jobs, from submit; NaN: of no job
   double to90_s = 0;     // until 90 % of the fall of the loss is done; of those that get there
   double to95_s = 0;
   double completion_s = 0;   // or until the early stop
   double loss_14min = 0;     // what is left of the fall 14 minutes after submit
-  double heavy_to90_s = 0;   // to90_s of the jobs with kHeavyWeight; 0: there are none
+  double heavy_to90_s = 0;   // to90_s of the jobs with kHeavyWeight
   double owed_unit_min = 0;  // below the fair share over the whole run; 0 of those above it
   double stopped = 0;        // share of jobs that ended by an early stop
   double lost = 0;           // share of jobs that ended so before 90 %

@@ -306,9 +306,9 @@ Result<MatchExperiment> experiment_of(const PresetRequest& request) {
   const PresetFile& file = request.files.find("speeds")->second;
   MatchExperiment experiment;
   SLACKLINE_ASSIGN(experiment.types, types_in(request.text("types")));
-  SLACKLINE_ASSIGN(const wire::SampleImport speeds,
-                   wire::import_samples("gavel", {file.path, file.text}, {}));
-  SLACKLINE_ASSIGN(experiment.world, world_of(speeds.samples, experiment.types));
+  const auto speeds = wire::import_samples("gavel", {file.path, file.text}, {});
+  if (!speeds) return fail(in_file(speeds.error()));
+  SLACKLINE_ASSIGN(experiment.world, world_of(speeds->samples, experiment.types));
   experiment.gpus = request.whole("gpus");
   experiment.tasks = request.whole("jobs");
   experiment.load = request.number("load");
@@ -333,7 +333,7 @@ Result<PresetReport> run_match_preset(const PresetRequest& request) {
       const MatchOutcome& one = outcomes[i + 1];
       const double of_seed[] = {
           one.mean_completion_s / base.mean_completion_s, one.makespan_s / base.makespan_s,
-          one.longest_wait_s / std::max(1.0, base.longest_wait_s), one.in_time};
+          std::max(1.0, one.longest_wait_s) / std::max(1.0, base.longest_wait_s), one.in_time};
       for (std::size_t figure = 0; figure < mean.size(); ++figure)
         mean[figure] += of_seed[figure] / static_cast<double>(runs.size());
     }

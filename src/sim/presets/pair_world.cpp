@@ -5,10 +5,40 @@
 #include <numeric>
 #include <string_view>
 
+#include "sim/presets/preset.h"
 #include "slackline/base/random.h"
+#include "slackline/base/text.h"
 #include "slackline/core/learning/mlp.h"
+#include "wire/format/json_view.h"
+#include "wire/samples/pair_codec.h"
 
 namespace slackline::sim {
+namespace {
+
+// The file has types, but the one that is meant is not among them, or not told.
+bool lacks_type(std::string_view text, std::string_view gpu_type) {
+  wire::JsonDocument document;
+  const auto root = document.parse(text);
+  if (!root) return false;
+  std::size_t types = 0;
+  std::size_t meant = 0;
+  for (const wire::JsonField& field : root->fields()) {
+    ++types;
+    if (gpu_type.empty() || to_lower(field.key) == to_lower(gpu_type)) ++meant;
+  }
+  return types > 0 && (gpu_type.empty() ? meant > 1 : meant == 0);
+}
+
+}  // namespace
+
+Result<PairMeasurements> read_pair_file(std::string_view text, std::string_view path,
+                                        std::string_view gpu_type) {
+  auto measured = wire::read_pairs(text, path, gpu_type);
+  if (measured) return measured;
+  Error error = in_file(measured.error());
+  if (lacks_type(text, gpu_type)) error.code = ErrorCode::kInvalidArgument;
+  return fail(std::move(error));
+}
 
 PairWorld::PairWorld(const PairMeasurements& measured) : gpu_type_(measured.gpu_type) {
   std::map<std::string_view, std::vector<int>> families;

@@ -1,16 +1,24 @@
-// Measured pairs as the truth of a simulation, and tables that know a part of it.
+// Measured pairs as the truth of a simulation, and tables that know a part of it; the files they
+// are in.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "slackline/base/result.h"
 #include "slackline/core/sharing/pair_table.h"
 #include "slackline/model/pair_measurements.h"
 
 namespace slackline::sim {
+
+// wire::read_pairs(). The error: kInvalidArgument only where the file has no such GPU type, or
+// several and none is named; kNotFound where no pair ran.
+Result<PairMeasurements> read_pair_file(std::string_view text, std::string_view path,
+                                        std::string_view gpu_type);
 
 class PairWorld {
  public:

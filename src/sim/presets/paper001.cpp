@@ -169,17 +169,27 @@ Result<std::optional<TrainedNet>> network_of(const PresetRequest& request) {
       request.policies.end())
     return fail(ErrorCode::kInvalidArgument,
                 format("--{} is for the policy {}, which is not compared", kNetwork, kLearned));
-  SLACKLINE_ASSIGN(TrainedNet trained, read_network(file->second.text, file->second.path));
-  return std::optional(std::move(trained));
+  auto trained = read_network(file->second.text, file->second.path);
+  if (!trained) return fail(in_file(trained.error()));
+  return std::optional(*std::move(trained));
+}
+
+// Nodes join and leave by the number of the task, so few tasks do not see it.
+std::string_view nodes_of(const DispatchLoad& load) {
+  const auto tasks = static_cast<std::size_t>(load.tasks);
+  if (!load.node_changes) return "11 nodes";
+  if (tasks <= kDispatchNodesJoin) return "8 nodes (too few tasks for the others to join)";
+  if (tasks <= kDispatchNodesLeave) return "11 nodes (8, then 11)";
+  return "11 nodes (8, then 11, then 9)";
 }
 
 std::string note_of(const DispatchLoad& load, std::size_t worlds,
                     const std::optional<TrainedNet>& trained) {
   std::string note = format(
-      "{} tasks at {:g} a minute on 11 nodes{}. Mean response time and throughput over those of {} "
+      "{} tasks at {:g} a minute on {}. Mean response time and throughput over those of {} "
       "in the same world, geometric means over {} worlds; worst_world: the largest ratio.",
-      load.tasks, load.per_minute, load.node_changes ? " (8, then 11, then 9)" : "", kMctRatio,
-      worlds);
+      load.tasks, load.per_minute, nodes_of(load), kMctRatio, worlds);
+  if (load.node_changes) note += " Policies with a history have lived it on all 11 nodes.";
   if (trained) note += format(" {}: trained on {}.", kLearned, describe(trained->training));
   return note;
 }

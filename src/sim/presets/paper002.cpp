@@ -190,7 +190,9 @@ Result<std::vector<ShareFigures>> play_share_seed(const ShareLoad& load,
 }
 
 Result<PresetReport> run_paper002(const PresetRequest& request) {
-  SLACKLINE_ASSIGN(const ShareLoad load, read_share_load(request));
+  const auto read = read_share_load(request);
+  if (!read) return fail(in_file(read.error()));
+  const ShareLoad& load = *read;
   const auto runs = each_seed(request.seeds, [&](std::uint64_t seed) {
     return play_share_seed(load, request.policies, seed);
   });
@@ -199,7 +201,7 @@ Result<PresetReport> run_paper002(const PresetRequest& request) {
   for (const std::string& name : request.policies)
     report.rows.push_back({name, std::vector<double>(report.figures.size())});
   for (const auto& run : runs) {
-    if (!run) return fail(run.error());
+    if (!run) return fail(in_file(run.error()));  // of what the profile holds
     for (std::size_t row = 0; row < run->size(); ++row) {
       const ShareFigures& of = (*run)[row];
       const std::array figures = {of.q, of.jain, of.gpu_use, of.borrowed_gpu_h, of.give_back_p90_s};

@@ -2,6 +2,7 @@
 // shares. Curves of losses are drawn, or those that others measured.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "sim/presets/each_seed.h"
 #include "sim/presets/elastic_run.h"
@@ -75,7 +76,9 @@ constexpr auto kElasticNames = names_of(kElasticPolicies);
 // Empty: too short, or it never changes.
 Result<LossSteps> read_losses(const PresetFile& file) {
   constexpr std::size_t kLeastRows = 20;
-  const auto wrong = [&](const Error& error) { return fail(error.with_context(file.path)); };
+  const auto wrong = [&](const Error& error) {
+    return fail(in_file(error.with_context(file.path)));
+  };
   const auto table = wire::read_csv(file.text);
   if (!table) return wrong(table.error());
   const auto column = table->require("metric");
@@ -153,12 +156,29 @@ std::vector<ElasticOutcome> play_all(ElasticLoad load, const PresetRequest& requ
   return outcomes;
 }
 
+// NaN where nobody is in the mean, or there is nothing to be relative to.
 double figure_of(const std::vector<ElasticOutcome>& outcomes, std::size_t at,
                  const ElasticFigure& figure) {
   const double value = outcomes[at].*figure.value;
   if (!figure.is_ratio) return value;
-  const double better = std::min(outcomes[0].*figure.value, outcomes[1].*figure.value);
-  return better > 0 ? value / better : 1;
+  const double first = outcomes[0].*figure.value;
+  const double second = outcomes[1].*figure.value;
+  const double better = std::min(first, second);
+  const bool told = std::isfinite(first) && std::isfinite(second) && better > 0;
+  return told ? value / better : std::numeric_limits<double>::quiet_NaN();
+}
+
+// Over the seeds that tell the figure; NaN: none does.
+double mean_figure(const std::vector<std::vector<ElasticOutcome>>& runs, std::size_t at,
+                   const ElasticFigure& figure) {
+  std::vector<double> told;
+  for (const auto& run : runs)
+    if (const double one = figure_of(run, at, figure); std::isfinite(one)) told.push_back(one);
+  if (told.empty()) return std::numeric_limits<double>::quiet_NaN();
+  double mean = 0;
+  for (const double one : told)
+    mean += one / static_cast<double>(told.size());
+  return mean;
 }
 
 Result<PresetReport> run_paper003(const PresetRequest& request) {
@@ -173,10 +193,9 @@ Result<PresetReport> run_paper003(const PresetRequest& request) {
   for (const ElasticFigure& figure : figures)
     report.figures.emplace_back(figure.name);
   for (std::size_t i = 0; i < request.policies.size(); ++i) {
-    PresetReport::Row row{request.policies[i], std::vector<double>(figures.size())};
-    for (const auto& run : runs)
-      for (std::size_t f = 0; f < figures.size(); ++f)
-        row.figures[f] += figure_of(run, kBaselines + i, figures[f]) / seeds;
+    PresetReport::Row row{request.policies[i], {}};
+    for (const ElasticFigure& figure : figures)
+      row.figures.push_back(mean_figure(runs, kBaselines + i, figure));
     report.rows.push_back(std::move(row));
   }
   double mean_run_s = 0;
@@ -184,11 +203,15 @@ Result<PresetReport> run_paper003(const PresetRequest& request) {
     mean_run_s += run[0].completion_s / seeds;
   report.note = format(
       "Means over tasks, over those of {} or {}, whichever is smaller in the same seed and figure; "
-      "mean over seeds. to90, to95: time from submit until that percentage of the fall of the loss "
+      "mean over seeds that tell it. to90, to95: time from submit until that percentage of the "
+      "fall of the loss "
       "is done; loss 14min: what is left of it after 14 minutes; owed: what a task got less than "
       "its "
       "fair shares. {} takes {:.0f} s a task.",
       kElasticNames[0], kElasticNames[1], kElasticNames[0], mean_run_s);
+  if (!measured.empty())
+    report.note +=
+        format(" Losses of {} measured curve{}.", measured.size(), measured.size() == 1 ? "" : "s");
   if (request.number(kHeavy) > 0)
     report.note += format(" heavy: tasks of weight {:g}, the others have 1.", kHeavyWeight);
   if (request.flag(kEarlyStop))
@@ -206,7 +229,7 @@ constexpr PresetOption kElasticOptions[] = {
      "synthetic|real"},
     {"curve-files", PresetKind::kFolder, "$SLACKLINE_SHARED/data/pollux-t4",
      "Folder with validation-*.csv somewhere below; column metric: loss, error or accuracy", 0, 0,
-     "validation-"},
+     "validation-", "curves=real"},
     {"fit", PresetKind::kChoice, "power", "Curves that losses are predicted by", 0, 0,
      "power|exponential"},
     {"period", PresetKind::kNumber, "120", "Seconds between two divisions of the units", 10, 3600},

@@ -68,6 +68,11 @@ Result<std::vector<std::string>> parse_preset_policies(const Preset& preset,
   return names;
 }
 
+Error in_file(Error error) {
+  if (error.code == ErrorCode::kInvalidArgument) error.code = ErrorCode::kDataLoss;
+  return error;
+}
+
 std::string check_preset_value(const PresetOption& option, const std::string& value) {
   if (option.kind == PresetKind::kFlag || option.kind == PresetKind::kFile ||
       option.kind == PresetKind::kOptionalFile || option.kind == PresetKind::kFolder ||
@@ -110,7 +115,7 @@ std::string format_preset_table(const PresetReport& report) {
   for (const PresetReport::Row& row : report.rows) {
     std::vector<std::string> cells = {row.name};
     for (const double figure : row.figures)
-      cells.push_back(format("{:.3f}", figure));
+      cells.push_back(std::isfinite(figure) ? format("{:.3f}", figure) : "-");
     table.add(std::move(cells));
   }
   return table.str() + (report.note.empty() ? "" : report.note + "\n");

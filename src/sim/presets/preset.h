@@ -26,7 +26,7 @@ enum class PresetKind {
   kChoice,        // one of `choices`, as "a|b"
   kText,          // the preset says what is wrong with it
   kFlag,          // "yes" if it is given, else ""
-  kFile,          // PATH or PATH:PART; the preset gets the text
+  kFile,          // PATH, or PATH:PART if `choices` says what a part is; the preset gets the text
   kOptionalFile,  // the same; if it is not given, the preset gets none
   kFolder,        // PATH; the preset gets the *.csv below whose names begin with `choices`
 };
@@ -39,6 +39,7 @@ struct PresetOption {
   double least = 0;
   double most = 0;
   std::string_view choices{};
+  std::string_view read_for{};  // of a kFolder, "curves=real": it is read only for this value
 };
 
 struct PresetFile {
@@ -108,12 +109,14 @@ Result<const Preset*> find_preset(std::string_view name);
 Result<std::vector<std::uint64_t>> parse_seeds(std::string_view text);
 // "a,b": policies of the preset, each once; "" gives those that are compared by themselves.
 Result<std::vector<std::string>> parse_preset_policies(const Preset& preset, std::string_view text);
+// An error about what a file holds: wrong, but not the command line (kInvalidArgument is that).
+Error in_file(Error error);
 // "": the value is one that the option takes; else why not. Files are not read.
 std::string check_preset_value(const PresetOption& option, const std::string& value);
 
 // {"policies":[{"name":...,FIGURE:...}]}
 std::string format_preset_json(const PresetReport& report);
-// For people, with the note below.
+// For people, with the note below. A figure that is NaN is "-", and null in JSON.
 std::string format_preset_table(const PresetReport& report);
 
 extern const Preset kMatchPreset;

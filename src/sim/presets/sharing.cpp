@@ -262,7 +262,7 @@ std::vector<double> figures_of(const std::vector<SharingOutcomes>& runs,
 Result<PresetReport> run_sharing_preset(const PresetRequest& request) {
   const PresetFile& file = request.files.find("pairs")->second;
   SLACKLINE_ASSIGN(const PairMeasurements measured,
-                   wire::read_pairs(file.text, file.path, file.part));
+                   read_pair_file(file.text, file.path, file.part));
   const SharingExperiment experiment{
       PairWorld(measured),
       {request.whole("gpus"), request.whole("jobs"), request.number("load")},
@@ -293,7 +293,8 @@ Result<PresetReport> run_sharing_preset(const PresetRequest& request) {
 }
 
 constexpr PresetOption kSharingOptions[] = {
-    {"pairs", PresetKind::kFile, "", "Measured pairs, FILE[:TYPE]: JSON as Gavel publishes it"},
+    {"pairs", PresetKind::kFile, "", "Measured pairs, FILE[:TYPE]: JSON as Gavel publishes it", 0,
+     0, "TYPE"},
     {"known", PresetKind::kNumber, "0.2", "Share of the pairs that the table knows at first", 0, 1},
     {"bound", PresetKind::kNumber, "0.45", "Least speed a resident accepts, of that alone", 0.05,
      1},

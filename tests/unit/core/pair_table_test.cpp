@@ -142,6 +142,12 @@ TEST(PairModel, TakesTheMatrixWhereASumOfTwoTermsDoesNotDo) {
             0.7 * pairs.error_of(PairModel::fit(table, {"log-additive"}), 20));
 }
 
+TEST(PairModel, KindsSayHowManyCellsTheyNeed) {
+  EXPECT_EQ(least_pair_cells("cold"), 0U);
+  EXPECT_EQ(least_pair_cells("als"), 20U);
+  EXPECT_EQ(least_pair_cells("nosuch"), 0U);
+}
+
 TEST(PairModel, NcfPredictsToo) {
   const Pairs pairs;
   const PairTable table = pairs.two_thirds(8);

@@ -82,6 +82,20 @@ TEST(Paper003, HeavyTasksComeFirst) {
   EXPECT_LT(report->rows[0].figures[5], 0.9 * report->rows[0].figures[0]);
 }
 
+TEST(Paper003, AMeanOfNobodyIsLeftOut) {
+  PresetRequest request = small_request();
+  request.policies = {"trades"};
+  request.values["heavy"] = "0.008";
+  const auto heavy_to90 = [&](std::vector<std::uint64_t> seeds) {
+    request.seeds = std::move(seeds);
+    return paper003().run(request)->rows[0].figures[5];
+  };
+  const double told = heavy_to90({0});
+  EXPECT_TRUE(std::isfinite(told)) << "one of its tasks is heavy";
+  EXPECT_TRUE(std::isnan(heavy_to90({1}))) << "none is";
+  EXPECT_DOUBLE_EQ(heavy_to90({0, 1}), told);
+}
+
 TEST(Paper003, EarlyStopsEndTasksThatHardlyGetBetter) {
   PresetRequest request = small_request();
   request.policies = {"fair"};
@@ -101,6 +115,8 @@ TEST(Paper003, MeasuredCurvesAreReadAsLosses) {
   const auto report = paper003().run(request);
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_LT(report->rows[2].figures[0], 1);
+  EXPECT_NE(report->note.find(" Losses of 1 measured curve."), std::string::npos)
+      << "19 rows are too few";
 }
 
 TEST(Paper003, SaysWhatItCannotRead) {
@@ -114,6 +130,7 @@ TEST(Paper003, SaysWhatItCannotRead) {
   request.folders["curve-files"] = {{"validation-2.csv", "", "metric\n1\nx\n"}};
   EXPECT_EQ(paper003().run(request).error().message,
             "validation-2.csv: line 3: metric \"x\" must be a number");
+  EXPECT_EQ(paper003().run(request).error().code, ErrorCode::kDataLoss);
 }
 
 // One task with 32 units: a minute of work in all, halves of its loss a known time apart.
@@ -126,6 +143,18 @@ TEST(ElasticRun, TellsWhenTheLossIsLowEnough) {
   EXPECT_NEAR(outcome.to95_s, 300, 1e-6);
   EXPECT_NEAR(outcome.completion_s, 400, 1e-6);
   EXPECT_EQ(outcome.loss_14min, 0);
+}
+
+TEST(ElasticRun, AJobThatStartsAfterFourteenMinutesHasAllOfItsLossThen) {
+  const auto losses = std::make_shared<const LossSteps>(LossSteps{1, 0.5, 0.1, 0.05, 0});
+  const auto all = [](auto tasks, const auto&) { return std::vector<int>(tasks.size(), 32); };
+  ElasticLoad load{1, 32};
+  load.period_s = 1000;
+  const auto loss_at_14min = [&](double submit_s) {
+    return run_elastic(load, {{submit_s, 32 * 4000, losses, 1}}, all).loss_14min;
+  };
+  EXPECT_EQ(loss_at_14min(10), 1) << "it gets units 990 s after its submit";
+  EXPECT_NEAR(loss_at_14min(500), 1 - 0.5 * 340 / 1000, 1e-9);
 }
 
 TEST(ElasticRun, ARestartIsPaidForResizingButNotForTheFirstStart) {
@@ -152,7 +181,7 @@ TEST(ElasticRun, AnEarlyStopKeepsTheLossThatItHad) {
   const ElasticOutcome stopped = run_elastic(hasty, jobs, four);
   EXPECT_EQ(stopped.stopped, 1);
   EXPECT_EQ(stopped.lost, 1) << "on a plateau before the fall";
-  EXPECT_EQ(stopped.to90_s, 0);
+  EXPECT_TRUE(std::isnan(stopped.to90_s)) << "nobody got there";
   EXPECT_NEAR(stopped.loss_14min, 0.2, 1e-9);
   const ElasticOutcome all = run_elastic(patient, jobs, four);
   EXPECT_EQ(all.stopped, 0);

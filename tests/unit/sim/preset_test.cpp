@@ -1,5 +1,8 @@
 #include "sim/presets/preset.h"
 
+#include <cmath>
+#include <limits>
+
 #include <gtest/gtest.h>
 
 #include "sim/pair_fit.h"
@@ -95,6 +98,67 @@ TEST(Presets, AReportIsATableAndJson) {
   EXPECT_EQ(format_preset_table(report), "POLICY  JCT RATIO\npairs       0.500\na note\n");
 }
 
+TEST(Presets, AFigureOfNobodyIsNotTold) {
+  const PresetReport report{
+      {"jct_ratio"}, {{"pairs", {std::numeric_limits<double>::quiet_NaN()}}}, ""};
+  EXPECT_EQ(format_preset_json(report),
+            "{\"policies\":[{\"name\":\"pairs\",\"jct_ratio\":null}]}\n");
+  EXPECT_EQ(format_preset_table(report), "POLICY  JCT RATIO\npairs           -\n");
+}
+
+TEST(Presets, WhatAFileHoldsIsNoWrongUsage) {
+  EXPECT_EQ(in_file({ErrorCode::kInvalidArgument, "x"}).code, ErrorCode::kDataLoss);
+  EXPECT_EQ(in_file({ErrorCode::kNotFound, "x"}).code, ErrorCode::kNotFound);
+  const Preset& match = *find_preset("match").value();
+  PresetRequest request = request_for(match);
+  request.files["speeds"] = {"t.json", "", "[]"};
+  EXPECT_EQ(match.run(request).error().code, ErrorCode::kDataLoss);
+}
+
+// Two kinds of tasks that run on both types.
+constexpr std::string_view kSpeeds = R"json({
+    "k80": {"('ResNet-50 (batch size 64)', 1)": {"null": 0.5},
+            "('Transformer (batch size 16)', 1)": {"null": 2}},
+    "p100": {"('ResNet-50 (batch size 64)', 1)": {"null": 2},
+             "('Transformer (batch size 16)', 1)": {"null": 4}}})json";
+
+TEST(MatchPreset, ABaselineForWhichNobodyWaitsIsOneToItself) {
+  const Preset& match = *find_preset("match").value();
+  PresetRequest request = request_for(match);
+  request.values["jobs"] = "5";
+  request.values["gpus"] = "1000";
+  request.files["speeds"] = {"t.json", "", std::string(kSpeeds)};
+  const auto report = match.run(request);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(figure(*report, "fastest-free", "longest_wait_ratio"), 1);
+}
+
+TEST(MatchPreset, ATypeThatTheFileLacksIsWrongUsage) {
+  const Preset& match = *find_preset("match").value();
+  PresetRequest request = request_for(match);
+  request.values["types"] = "k80,v100";
+  request.files["speeds"] = {"t.json", "", std::string(kSpeeds)};
+  EXPECT_EQ(match.run(request).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(match.run(request).error().message, "--types: the file has no speed on one V100");
+}
+
+TEST(Paper001, TheNoteTellsTheNodesThatSoManyTasksSee) {
+  const Preset& paper001 = *find_preset("paper001").value();
+  PresetRequest request = request_for(paper001);
+  request.seeds = {0};
+  request.policies = {"mct"};
+  request.values["rate"] = "20";
+  const auto note = [&](const char* tasks, const char* changes) {
+    request.values["jobs"] = tasks;
+    request.values["node-changes"] = changes;
+    return paper001.run(request).value().note;
+  };
+  EXPECT_NE(note("50", "").find("on 11 nodes. "), std::string::npos);
+  EXPECT_NE(note("1000", "yes").find("on 8 nodes ("), std::string::npos);
+  EXPECT_NE(note("1001", "yes").find("on 11 nodes (8, then 11). "), std::string::npos);
+  EXPECT_NE(note("2001", "yes").find("on 11 nodes (8, then 11, then 9). "), std::string::npos);
+}
+
 TEST(SharingPreset, PartnersByPairsBeatAnyPartner) {
   const Preset& preset = *find_preset("sharing").value();
   PresetRequest request = request_for(preset);
@@ -176,6 +240,34 @@ TEST(SharingPreset, NamesTheFileThatItCannotRead) {
   PresetRequest request = request_for(preset);
   request.files["pairs"] = {"p.json", "v100", pair_file(3)};
   EXPECT_EQ(preset.run(request).error().message, "p.json: has no GPU type \"v100\"; it has t4");
+}
+
+TEST(PairWorld, TellsAWrongTypeFromAFileThatIsWrong) {
+  const auto code = [](const std::string& text, const char* type) {
+    return read_pair_file(text, "p.json", type).error().code;
+  };
+  EXPECT_TRUE(read_pair_file(pair_file(3), "p.json", "T4"));
+  EXPECT_EQ(code(pair_file(3), "v100"), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code(R"({"t4": {}, "v100": {}})", ""), ErrorCode::kInvalidArgument) << "which?";
+  EXPECT_EQ(code(R"({"t4": {}})", "t4"), ErrorCode::kNotFound) << "no pair ran";
+  for (const char* bad : {"{", "[]", R"({"t4": 1})", R"({"t4": {"task": {}}})"})
+    EXPECT_EQ(code(bad, "t4"), ErrorCode::kDataLoss) << bad;
+}
+
+TEST(PairFit, DoesNotTellTheErrorOfAnotherKind) {
+  const auto measured = wire::read_pairs(pair_file(8), "p.json", "").value();
+  // Seven pairs: 7 to 14 cells, where als needs 20.
+  const auto rows = fit_pair_kinds(measured, {0.2, 2});
+  ASSERT_TRUE(rows) << rows.error().message;
+  EXPECT_TRUE(std::isfinite((*rows)[0].mean_ape)) << "cold";
+  EXPECT_TRUE(std::isfinite((*rows)[1].mean_ape)) << "log-additive";
+  EXPECT_TRUE(std::isnan((*rows)[2].mean_ape)) << "als";
+  EXPECT_TRUE(std::isnan((*rows)[3].mean_ape)) << "ncf";
+  EXPECT_NE(format_pair_fit_json(*rows).find("{\"name\":\"als\",\"known\":0.2,\"mean_ape\":null}"),
+            std::string::npos);
+  EXPECT_TRUE(format_pair_fit_table(*rows).ends_with(
+      "-: too few cells r(A|B) are known; als needs 20, ncf needs 40. A larger --known gives "
+      "more.\n"));
 }
 
 TEST(PairFit, HoldsOutWhatIsNotKnown) {

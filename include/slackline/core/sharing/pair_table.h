@@ -127,5 +127,7 @@ class PairModel {
 
 // From the simplest to the richest.
 std::vector<std::string_view> pair_kind_names();
+// Measured cells r(A|B) that a kind needs; 0 where there is no such kind.
+std::size_t least_pair_cells(std::string_view kind);
 
 }  // namespace slackline::core
