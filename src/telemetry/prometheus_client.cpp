@@ -16,6 +16,7 @@ constexpr int kNotAuthenticated = 401;
 constexpr int kNotAllowed = 403;
 constexpr int kNotThere = 404;
 constexpr int kUnprocessable = 422;
+constexpr int kTooOften = 429;
 
 bool is_plain(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_' ||
@@ -62,6 +63,8 @@ Error refusal(const net::HttpResponse& response) {
               what + "; no Prometheus is at this path: check its prefix"};
     case kUnprocessable:
       return {ErrorCode::kResourceExhausted, what};
+    case kTooOften:
+      return {ErrorCode::kUnavailable, what};  // later it may be answered as it is
     default:
       break;
   }

@@ -49,10 +49,6 @@ std::string by_device(const QueryText& text, const std::string& inner) {
   return format("max by ({}) ({})", join(names, ","), inner);
 }
 
-std::string by_container(const QueryText& text, const std::string& inner) {
-  return format("max by ({}) ({})", join(owner_names(text.labels), ","), inner);
-}
-
 // Profiling counters are the only measure of a MIG instance, and the second best of a whole GPU.
 std::string utilisation(std::string_view over, const QueryText& text) {
   std::string whole;
@@ -75,24 +71,33 @@ std::string framebuffer(std::string_view over, const QueryText& text) {
                    }));
 }
 
-// Without the series of a pod's cgroup (container="") and of its sandbox ("POD"): they repeat what
-// its containers used.
-std::string of_containers(std::string_view over, std::string_view metric, int range_s,
-                          const QueryText& text) {
-  return by_container(text, in_scope(text, "", [&](const std::string& selector) {
-                        return format("{}({}{}[{}s])", over, metric, selector, range_s);
-                      }));
+// `make` of the selectors of containers, for each group of owner labels: without the series of the
+// cgroups of pods and of all that is above them (container=""), which nobody counts.
+template <class Make>
+std::string of_containers(const QueryText& text, const Make& make) {
+  std::vector<std::string> parts;
+  for (const OwnerLabels& group : text.labels.owners) {
+    QueryText of_group = text;
+    of_group.labels.owners = {group};
+    parts.push_back(in_scope(of_group, format("{}!=\"\"", group.container), make));
+  }
+  return format("max by ({}) ({})", join(owner_names(text.labels), ","), join(parts, " or "));
+}
+
+std::string memory(std::string_view over, const QueryText& text) {
+  return of_containers(text, [&](const std::string& selector) {
+    return format("{}({}{}[{}s])", over, kWorkingSet, selector, text.step_s);
+  });
 }
 
 // Without what only began in the range: a rate over the whole range would be too low. A sample is
 // asked for in its first three eighths, at least one and a half scrapes long.
-std::string cpu_of_containers(int range_s, const QueryText& text) {
+std::string cpu(int range_s, const QueryText& text) {
   const int begin_s = std::max(1, range_s * 3 / 8);
-  return by_container(text, in_scope(text, "", [&](const std::string& selector) {
-                        return format(
-                            "rate({0}{1}[{2}s]) and last_over_time({0}{1}[{3}s] offset {4}s)",
-                            kCpuSeconds, selector, range_s, begin_s, range_s - begin_s);
-                      }));
+  return of_containers(text, [&](const std::string& selector) {
+    return format("rate({0}{1}[{2}s]) and last_over_time({0}{1}[{3}s] offset {4}s)", kCpuSeconds,
+                  selector, range_s, begin_s, range_s - begin_s);
+  });
 }
 
 }  // namespace
@@ -139,11 +144,11 @@ std::string promql(Quantity quantity, const QueryText& text) {
     case Quantity::kGpuMemoryMax:
       return framebuffer("max_over_time", text);
     case Quantity::kCpu:
-      return cpu_of_containers(std::max(text.rate_s, text.step_s), text);
+      return cpu(std::max(text.rate_s, text.step_s), text);
     case Quantity::kMemoryMean:
-      return of_containers("avg_over_time", kWorkingSet, text.step_s, text);
+      return memory("avg_over_time", text);
     case Quantity::kMemoryMax:
-      return of_containers("max_over_time", kWorkingSet, text.step_s, text);
+      return memory("max_over_time", text);
   }
   return "";
 }

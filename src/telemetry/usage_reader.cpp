@@ -10,30 +10,30 @@
 namespace slackline::telemetry {
 namespace {
 
-// The pods of one namespace, if they are few; else the whole cluster.
-Scope scope_of(std::span<const MeasuredTask> tasks) {
-  Scope scope;
+// The pods of one namespace, if they are few or of one task, so many in a query; else the whole
+// cluster.
+std::vector<Scope> scopes_of(std::span<const MeasuredTask> tasks) {
+  const std::vector<Scope> cluster(1);
+  Scope all;
   for (const MeasuredTask& task : tasks) {
-    if (!scope.ns.empty() && scope.ns != task.task.ns) return {};
-    scope.ns = task.task.ns;
+    if (!all.ns.empty() && all.ns != task.task.ns) return cluster;
+    all.ns = task.task.ns;
     for (const MeasuredPod& pod : task.pods)
-      scope.pods.push_back(pod.name);
+      all.pods.push_back(pod.name);
   }
-  if (scope.pods.empty() || scope.pods.size() > kMostNamedPods) return {};
-  return scope;
+  if (all.pods.empty() || (tasks.size() > 1 && all.pods.size() > kMostNamedPods)) return cluster;
+  std::vector<Scope> scopes;
+  for (std::span<const std::string> left = all.pods; !left.empty();) {
+    const auto some = left.first(std::min(left.size(), kMostNamedPods));
+    scopes.push_back({all.ns, {some.begin(), some.end()}});
+    left = left.subspan(some.size());
+  }
+  return scopes;
 }
 
 void remark(std::vector<std::string>& remarks, std::string text) {
   if (std::find(remarks.begin(), remarks.end(), text) == remarks.end())
     remarks.push_back(std::move(text));
-}
-
-QueryText text_of(std::span<const MeasuredTask> tasks, const Steps& steps,
-                  const ReaderSettings& settings) {
-  return {.labels = settings.labels,
-          .scope = scope_of(tasks),
-          .step_s = steps.step_s,
-          .rate_s = settings.rate_s};
 }
 
 }  // namespace
@@ -58,22 +58,29 @@ Result<UsageReading> UsageReader::read_joined(
   const Steps steps = make_steps(window, settings_.step_s);
   if (tasks.empty()) return UsageReading();
   UsageJoin join(tasks, steps, settings_.labels);
-  SLACKLINE_ASSIGN(UsageReading reading, fill(join, text_of(tasks, steps, settings_), steps));
+  SLACKLINE_ASSIGN(UsageReading reading, fill(join, scopes_of(tasks), steps));
   reading.samples = samples(join);
   return reading;
 }
 
-Result<UsageReading> UsageReader::fill(UsageJoin& join, const QueryText& text, const Steps& steps) {
+Result<UsageReading> UsageReader::fill(UsageJoin& join, const std::vector<Scope>& scopes,
+                                       const Steps& steps) {
   UsageReading reading;
   for (std::size_t i = 0; i < kQuantityCount && steps.count > 0; ++i) {
     const auto quantity = static_cast<Quantity>(i);
-    SLACKLINE_ASSIGN(const wire::QueryAnswer answer, ask(quantity, text, steps));
-    if (answer.series.empty())
+    bool any = false;
+    std::size_t impossible = 0;
+    for (const Scope& scope : scopes) {
+      SLACKLINE_ASSIGN(const wire::QueryAnswer answer, ask(quantity, scope, steps));
+      any = any || !answer.series.empty();
+      for (const std::string& warning : answer.warnings)
+        remark(reading.remarks, "Prometheus warns: " + warning);
+      impossible += join.add(quantity, answer.series);
+    }
+    if (!any)
       remark(reading.remarks, format("no samples of {}{}", source_of(quantity),
-                                     text.scope.ns.empty() ? "" : " that name these pods"));
-    for (const std::string& warning : answer.warnings)
-      remark(reading.remarks, "Prometheus warns: " + warning);
-    if (const std::size_t impossible = join.add(quantity, answer.series); impossible > 0)
+                                     scopes.front().ns.empty() ? "" : " that name these pods"));
+    if (impossible > 0)
       remark(reading.remarks, format("impossible values of {}, which measure nothing: {}",
                                      source_of(quantity), impossible));
   }
@@ -92,9 +99,12 @@ Result<std::vector<NodeLoad>> UsageReader::node_loads(double end_s) {
   return loads;
 }
 
-Result<wire::QueryAnswer> UsageReader::ask(Quantity quantity, const QueryText& text,
+Result<wire::QueryAnswer> UsageReader::ask(Quantity quantity, const Scope& scope,
                                            const Steps& steps) {
-  const std::string query = promql(quantity, text);
+  const std::string query = promql(quantity, {.labels = settings_.labels,
+                                              .scope = scope,
+                                              .step_s = steps.step_s,
+                                              .rate_s = settings_.rate_s});
   if (steps.count == 1) return client_.query(query, steps.window.to_s, &interrupt_);
   return client_.query_range(
       query,

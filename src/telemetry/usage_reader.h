@@ -1,5 +1,5 @@
-// UsageReader: asks a Prometheus what tasks used, in one query per number: for a whole cluster's
-// last minute, or for the time of one finished run.
+// UsageReader: asks a Prometheus what tasks used, in one query per number for a whole cluster's
+// last minute, or in one per number and 64 pods for the time of one finished run.
 //
 // It waits at most for its queries' timeouts, and remembers nothing: a time that could not be read
 // can be read again while the Prometheus has it.
@@ -29,7 +29,8 @@ struct ReaderSettings {
 
 ReaderSettings reader_settings(const TelemetrySettings& settings);
 
-// So few pods are named in a query; for more, the whole cluster is asked for.
+// So few pods are named in a query. For the pods of one task there are several, if need be; for
+// more pods of several tasks, the whole cluster is asked for.
 inline constexpr std::size_t kMostNamedPods = 64;
 
 class UsageReader final : public UsageSource {
@@ -50,8 +51,8 @@ class UsageReader final : public UsageSource {
   Result<UsageReading> read_joined(std::span<const MeasuredTask> tasks, const Window& window,
                                    std::vector<UsageSample> (*samples)(const UsageJoin&));
   // Adds all series to the join, and returns the remarks.
-  Result<UsageReading> fill(UsageJoin& join, const QueryText& text, const Steps& steps);
-  Result<wire::QueryAnswer> ask(Quantity quantity, const QueryText& text, const Steps& steps);
+  Result<UsageReading> fill(UsageJoin& join, const std::vector<Scope>& scopes, const Steps& steps);
+  Result<wire::QueryAnswer> ask(Quantity quantity, const Scope& scope, const Steps& steps);
 
   PrometheusClient& client_;
   const ReaderSettings settings_;

@@ -84,6 +84,10 @@ TEST_F(PrometheusClientTest, RefusalsSayWhatToDo) {
   answer(503, R"({"status":"error","errorType":"timeout","error":"query timed out"})");
   EXPECT_EQ(failure().code, ErrorCode::kUnavailable);
   EXPECT_THAT(failure().message, HasSubstr("timeout: query timed out"));
+  answer(422, R"({"status":"error","errorType":"execution","error":"too many samples"})");
+  EXPECT_EQ(failure().code, ErrorCode::kResourceExhausted);
+  answer(429, "");
+  EXPECT_EQ(failure().code, ErrorCode::kUnavailable) << "not for its size";
   answer(200, "<html>a login page</html>");
   EXPECT_THAT(failure().message, HasSubstr("not an answer of a Prometheus"));
 }
@@ -141,6 +145,33 @@ TEST_F(PrometheusClientTest, ARunIsReadInStepsAndItsWarningsAreRemarks) {
   const auto seen = server_.requests(kRange);
   ASSERT_EQ(seen.size(), kQuantityCount);
   EXPECT_THAT(seen[0].body, HasSubstr("&start=1799999940.000&end=1800000000.000&step=60.000"));
+}
+
+// The answer about the whole cluster would be too large.
+TEST_F(PrometheusClientTest, TheManyPodsOfARunAreAskedForInParts) {
+  server_.always(kRange, [](const FakeRequest& request, FakeConnection& connection) {
+    const bool has_last = request.body.find("p-69%22") != std::string::npos;
+    const std::string one = has_last ? "69" : "0";
+    connection.reply(200, R"({"status":"success","data":{"resultType":"matrix",)"
+                          R"("result":[{"metric":{"namespace":"ml","pod":"p-)" +
+                              one + R"(","container":"c","UUID":"G)" + one +
+                              R"("},"values":[[1799999940,"0.5"],[1800000000,"0.5"]]}]}})");
+  });
+  auto client = PrometheusClient::make(settings_);
+  ASSERT_TRUE(client);
+  UsageReader reader(*client, {});
+  std::vector<MeasuredTask> tasks = {
+      {.task = {"ml", "a"}, .run = Uid("u"), .window = {1.8e9 - 120, 1.8e9}, .pods = {}}};
+  for (int i = 0; i < 70; ++i)
+    tasks[0].pods.push_back({.name = "p-" + std::to_string(i), .gpus = 1});
+  const auto reading = reader.read(tasks, {1.8e9 - 120, 1.8e9});
+  ASSERT_TRUE(reading) << reading.error().message;
+  EXPECT_THAT(reading->remarks, ::testing::IsEmpty());
+  EXPECT_EQ(reading->samples.at(0).gpu_share->mean, 0.5);
+  const auto seen = server_.requests(kRange);
+  ASSERT_EQ(seen.size(), 2 * kQuantityCount);
+  EXPECT_THAT(seen[0].body, AllOf(HasSubstr("p-63%22"), Not(HasSubstr("p-64"))));
+  EXPECT_THAT(seen[1].body, AllOf(HasSubstr("p-64%7C"), Not(HasSubstr("p-63"))));
 }
 
 TEST_F(PrometheusClientTest, ImpossibleValuesAreCountedInRemarks) {

@@ -132,6 +132,7 @@ struct Pod {
   bool unproven = false;                  // nobody admitted it: no class and queue of its own
   std::vector<DeviceSlots> device_slots;  // annotation device-ids; kept for GPU pods only
   std::vector<std::string> problems;      // unreadable quantities: ineligible, with the reason
+  std::optional<double> began_s{};        // when its container with GPUs started, of a GPU pod
 
   bool bound() const { return !node.empty(); }
   // Succeeded and Failed pods no longer hold anything.

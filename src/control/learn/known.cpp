@@ -14,22 +14,34 @@ namespace {
 
 using PairKey = std::pair<std::string, GpuType>;
 
+// What is shipped of the pair, under its own name of the GPU.
+std::optional<ProfileEntry> shipped_of(const WorkloadProfiles& base, const PairKey& key) {
+  const ProfileEntry* entry = core::entry_of(base, key.first, key.second);
+  if (entry == nullptr) return std::nullopt;
+  ProfileEntry own = *entry;
+  own.gpu_type = key.second;
+  return own;
+}
+
 // Whether a fit takes the place of what is shipped. W fits any few measurements: it needs more of
 // them than the shipped entry has.
-bool earned(const FitRecord& fit, const ProfileEntry* shipped) {
-  if (shipped == nullptr) return true;
+bool earned(const FitRecord& fit, const std::optional<ProfileEntry>& shipped) {
+  if (!shipped) return true;
   if (fit.entry.coefficients.kind == "W" && fit.entry.points <= shipped->points) return false;
   return fit.entry.held_out_mape.has_value();
 }
 
-// The entry in use; nullopt where there are only samples.
-std::optional<ProfileEntry> entry_in_use(const ProfileEntry* shipped, const LearntPair& pair) {
-  if (pair.fit && earned(*pair.fit, shipped)) return pair.fit->entry;
-  if (shipped != nullptr) return corrected_by_runs(*shipped, pair.samples);
-  return std::nullopt;
+// The entry in use; nullopt where there are only samples. Runs correct it, unless it was fitted to
+// them, too: to those of what is not shipped.
+std::optional<ProfileEntry> entry_in_use(const std::optional<ProfileEntry>& shipped,
+                                         const LearntPair& pair) {
+  const bool fitted = pair.fit && earned(*pair.fit, shipped);
+  if (!shipped) return fitted ? std::optional(pair.fit->entry) : std::nullopt;
+  return corrected_by_runs(fitted ? pair.fit->entry : *shipped, pair.samples);
 }
 
-ModelTypeView type_view(const PairKey& key, const ProfileEntry* shipped, const LearntPair& pair) {
+ModelTypeView type_view(const PairKey& key, const WorkloadProfiles& base, const LearntPair& pair) {
+  const std::optional<ProfileEntry> shipped = shipped_of(base, key);
   ModelTypeView view;
   view.gpu_type = key.second;
   view.entry = entry_in_use(shipped, pair);
@@ -56,8 +68,8 @@ std::map<std::string, ModelView> model_views(const WorkloadProfiles& base, const
   std::map<std::string, ModelView> views;
   for (const PairKey& key : keys) {
     const auto at = learnt.pairs.find(key);
-    views[key.first].types.push_back(type_view(key, base.find(key.first, key.second),
-                                               at == learnt.pairs.end() ? kNothing : at->second));
+    views[key.first].types.push_back(
+        type_view(key, base, at == learnt.pairs.end() ? kNothing : at->second));
   }
   for (const auto& [model, descriptor] : learnt.descriptors)
     views[model].descriptor = descriptor;

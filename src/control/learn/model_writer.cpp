@@ -1,5 +1,6 @@
 #include "control/learn/model_writer.h"
 
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -7,17 +8,26 @@
 #include "control/learn/teachers.h"
 #include "obs/log.h"
 #include "slackline/base/text.h"
+#include "slackline/core/throughput/predictor.h"
 
 namespace slackline::control {
 namespace {
 
-// Kind W fits a single measurement. Below this many, what was measured counts by itself, and the
-// speed elsewhere is not known yet: calibration goes on.
+// Kind W fits a single measurement. Below this many batches and layouts, what was measured counts
+// by itself, and the speed elsewhere is not known yet: calibration goes on.
 constexpr int kLeastPointsToUse = 3;
 
 bool same_entry(const ProfileEntry& a, const ProfileEntry& b) {
   return a.coefficients == b.coefficients && a.points == b.points && a.startup_s == b.startup_s &&
          a.held_out_mape == b.held_out_mape && a.source == b.source;
+}
+
+// Repetitions of one batch and layout are one.
+int different_measurements(const std::vector<ThroughputSample>& samples) {
+  std::set<std::pair<Spread, double>> different;
+  for (const ThroughputSample& sample : samples)
+    different.emplace(sample.layout.spread(), sample.batch);
+  return static_cast<int>(different.size());
 }
 
 Error no_such_model(const std::string& model) {
@@ -213,10 +223,13 @@ Status ModelWriter::add_runs(std::vector<ThroughputSample>& runs) {
 
 void ModelWriter::catch_up(const StopAsked& stop) {
   std::set<store::ModelKey> stale;
-  for (const auto& [key, pair] : learnt_.pairs)
-    if (const store::ModelKey of{key.first, key.second};
-        !pair.fit || pair.fit->entry.points != static_cast<int>(samples_to_fit(of).size()))
+  for (const auto& [key, pair] : learnt_.pairs) {
+    const store::ModelKey of{key.first, key.second};
+    const std::vector<ThroughputSample> samples = samples_to_fit(of);
+    if (!pair.fit || pair.fit->entry.points != static_cast<int>(samples.size()) ||
+        different_measurements(samples) < kLeastPointsToUse)
       stale.insert(of);
+  }
   if (!stale.empty()) refit(stale, stop);
 }
 
@@ -230,8 +243,8 @@ void ModelWriter::refit(const std::set<store::ModelKey>& keys, const StopAsked& 
 
 std::vector<ThroughputSample> ModelWriter::samples_to_fit(const store::ModelKey& key) const {
   const auto& samples = learnt_.pairs.at({key.model, key.gpu_type}).samples;
-  return base_.find(key.model, key.gpu_type) == nullptr ? samples_with_runs(samples)
-                                                        : measured_samples(samples);
+  return core::entry_of(base_, key.model, key.gpu_type) == nullptr ? samples_with_runs(samples)
+                                                                   : measured_samples(samples);
 }
 
 void ModelWriter::refit(const store::ModelKey& key) {
@@ -245,15 +258,20 @@ void ModelWriter::refit(const store::ModelKey& key) {
   options.hold_out.reset();  // "auto" holds out by itself where there are enough samples
   const double begun_s = clock_.steady_s();
   FittedModel model = fit_models(samples, options).front();
-  if (model.fit && model.fit->points < kLeastPointsToUse) {
-    model.problem =
-        format("{} of {} samples that are needed", model.fit->points, kLeastPointsToUse);
+  if (const int measured = different_measurements(samples);
+      model.fit && measured < kLeastPointsToUse) {
+    model.problem = format(
+        "{} of {} different measurements that are needed: a batch and layout "
+        "that was measured again is none",
+        measured, kLeastPointsToUse);
     model.fit.reset();
+    // An older version made one of these; where there were more, they can no longer be read.
+    if (pair.fit && pair.fit->entry.points <= static_cast<int>(samples.size())) pair.fit.reset();
   }
   const double duration_s = clock_.steady_s() - begun_s;
   pair.refusal = model.problem;
   if (!model.fit) return meters_.count_refused_fit(duration_s);
-  const ProfileEntry* shipped = base_.find(key.model, key.gpu_type);
+  const ProfileEntry* shipped = core::entry_of(base_, key.model, key.gpu_type);
   const ProfileEntry entry = profile_entry_of(model, shipped == nullptr ? 0 : shipped->startup_s);
   meters_.count_fit(entry, duration_s);
   keep(entry, pair);

@@ -9,6 +9,7 @@
 #include "obs/log.h"
 #include "slackline/base/text.h"
 #include "slackline/core/planning/gpu_types.h"
+#include "slackline/core/throughput/predictor.h"
 
 namespace slackline::control {
 namespace {
@@ -68,9 +69,12 @@ double last_start_s(const RunSeen& run) {
   return last_s;
 }
 
-// Seconds from the start of the last pod to the end.
+// Seconds from when all of its containers with GPUs had started to the end.
 double duration_s(const Job& job, const RunSeen& seen) {
-  return *job.completed_s - std::max(job.started_s.value_or(0), last_start_s(seen));
+  double begun_s = std::max(job.started_s.value_or(0), last_start_s(seen));
+  for (const auto& [uid, member] : seen.pods)
+    begun_s = std::max(begun_s, member.began_s);
+  return *job.completed_s - begun_s;
 }
 
 // What is to be told, once, when the last of its pods has started.
@@ -98,7 +102,7 @@ Result<ThroughputSample> sample_of(const Job& job, const RunSeen& seen,
   if (batch * static_cast<double>(replica) < place.layout.spread().gpus)
     return none(replica > 1 ? "its batch is less than its replicas"
                             : "its batch is less than its GPUs, and it states no model-parallel");
-  const ProfileEntry* entry = profiles.find(model, place.gpu_type);
+  const ProfileEntry* entry = core::entry_of(profiles, model, place.gpu_type);
   const double startup_s = entry == nullptr ? 0 : entry->startup_s;
   const double training_s = duration_s(job, seen) - startup_s;
   if (training_s < kLeastTraining_s)
@@ -152,6 +156,7 @@ RunSeen* Runs::note_pod(const Pod& pod) {
   member.gpu_out_of_memory = member.gpu_out_of_memory || pod.gpu_out_of_memory;
   if (!pod.image_digest.empty()) member.image_digest = pod.image_digest;
   if (pod.amounts) member.amounts = pod.amounts;
+  member.began_s = pod.began_s.value_or(member.began_s);
   return &run;
 }
 

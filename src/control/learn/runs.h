@@ -6,7 +6,8 @@
 // succeeded; if all the pods that it wanted were seen running, on nodes of one GPU type; and if its
 // time was training time: nothing failed, was restarted, resized, or suspended after it had begun.
 // Its time counts from the start of its last pod to its completion, less startup_s of the profile;
-// at least 20 s, because the API server rounds both to seconds.
+// at least 20 s, because the API server rounds both to seconds. A pod starts with its container
+// that has the GPUs: before that its image was pulled, and its init containers ran.
 //
 // A Job that was resumed before it was first seen is not learnt from, because how much it had done
 // is not known. Nor is one that had ended by then.
@@ -63,6 +64,7 @@ struct RunSeen {
     bool gpu_out_of_memory = false;
     std::string image_digest{};  // empty = not known
     std::optional<ContainerAmounts> amounts{};
+    double began_s = 0;  // when its container with GPUs started, if that was seen
   };
   // While it waits for its first start.
   struct Waiting {

@@ -14,7 +14,6 @@
 namespace slackline::control {
 namespace {
 
-constexpr int kStepsOfAQuery = 60;
 // One a task and step: what a query answers, and what it is made into, stays below 100 MB.
 constexpr double kSamplesOfAQuery = 100'000;
 // Runs must not keep the next step waiting for long.
@@ -31,6 +30,11 @@ constexpr double kSmallGapSteps = 2;
 
 std::string percent(const std::optional<Usage>& share) {
   return share ? format("{:.0f}%", 100 * share->mean) : "unknown";
+}
+
+// Of the query, as the Prometheus or we see it: the same is refused again.
+bool is_too_large(const Error& error) {
+  return error.code == ErrorCode::kResourceExhausted;
 }
 
 // How much the portrait already knows of the run.
@@ -122,7 +126,7 @@ double UsagePasses::last_step_s(double now_s) const {
   return std::floor((now_s - kStepsToSettle * step_s_) / step_s_) * step_s_;
 }
 
-// False: the Prometheus did not answer.
+// False: the Prometheus did not answer. Where an answer was too large, the next turn goes on.
 bool UsagePasses::read_live(double now_s) {
   const double to_s = last_step_s(now_s);
   if (const double lost_s = to_s - kMostBehind_s - read_to_s_; lost_s > 0) {
@@ -131,13 +135,22 @@ bool UsagePasses::read_live(double now_s) {
     read_to_s_ += steps * step_s_;
   }
   if (read_to_s_ < to_s && !read_nodes(to_s)) return false;
-  while (read_to_s_ < to_s && !worker_.is_stopping())
-    if (!read_part({read_to_s_, std::min(to_s, read_to_s_ + kStepsOfAQuery * step_s_)}))
-      return false;
+  while (read_to_s_ < to_s && !worker_.is_stopping()) {
+    const Done done = read_part({read_to_s_, std::min(to_s, read_to_s_ + most_steps_ * step_s_)});
+    if (done != Done::kOver) return done == Done::kAgain;
+  }
   return true;
 }
 
-bool UsagePasses::read_part(telemetry::Window window) {
+// The answer was too large: the next one is about half as many steps. A single step is given up.
+void UsagePasses::ask_for_less(const telemetry::Window& window) {
+  most_steps_ = std::max(1.0, std::floor(window.length_s() / step_s_ / 2));
+  if (window.length_s() > step_s_) return;
+  meters_.count_lost_steps(1);
+  read_to_s_ = window.to_s;
+}
+
+UsagePasses::Done UsagePasses::read_part(telemetry::Window window) {
   std::unordered_map<Uid, PortraitIdentity> families;
   const std::vector<telemetry::MeasuredTask> tasks = tasks_in(window, families);
   const double steps =
@@ -146,7 +159,11 @@ bool UsagePasses::read_part(telemetry::Window window) {
   const auto reading = usage_.read_steps(tasks, window);
   note(UsagePass::kLive, reading.has_value());
   tell(reading ? slackline::join(reading->remarks, "; ") : reading.error().message);
-  if (!reading) return false;
+  if (!reading && is_too_large(reading.error())) {
+    ask_for_less(window);
+    return Done::kAgain;
+  }
+  if (!reading) return Done::kFailed;
   read_to_s_ = window.to_s;
   std::vector<ObservedWindow> windows;
   std::vector<UsageSample> last;
@@ -161,7 +178,7 @@ bool UsagePasses::read_part(telemetry::Window window) {
   });
   if (!windows.empty()) portraits_.observe(windows);
   meters_.show_tasks(last);
-  return true;
+  return Done::kOver;
 }
 
 // Also where no task runs: so it is known whether the Prometheus answers.
@@ -238,6 +255,11 @@ UsagePasses::Done UsagePasses::read_run(Waiting& waiting, double now_s) {
   note(pass, reading.has_value());
   if (!reading) {
     tell(reading.error().message);
+    if (is_too_large(reading.error())) {
+      const Done done = read_later(waiting, now_s);
+      if (done == Done::kOver) meters_.count_lost_run();
+      return done;
+    }
     waiting.due_s = now_s + kReadAgainAfter_s[0];  // the others do not wait for this one
     return Done::kFailed;
   }
@@ -257,6 +279,11 @@ UsagePasses::Done UsagePasses::read_run(Waiting& waiting, double now_s) {
                                    {"gap", format_duration(usage.gap_s)}});
   if (usage.gap_s <= std::max(kSmallGapSteps * step_s_, kSmallGap * ended.run.run_s))
     return Done::kOver;
+  return read_later(waiting, now_s);
+}
+
+// Unless it was read often enough.
+UsagePasses::Done UsagePasses::read_later(Waiting& waiting, double now_s) {
   if (waiting.reads == kReadAgainAfter_s.size()) return Done::kOver;
   waiting.due_s = now_s + kReadAgainAfter_s[waiting.reads++];
   return Done::kAgain;

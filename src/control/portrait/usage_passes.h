@@ -1,8 +1,9 @@
 // UsagePasses: asks the Prometheus what tasks used, and tells it to the portraits.
 //
 //   live        every step: what running tasks used in the steps that are over. Steps that could
-//               not be read are read later, if they are no older than a day. With them the load of
-//               the nodes (node_meters.h), as it is now.
+//               not be read are read later, if they are no older than a day. Where an answer is too
+//               large, fewer are asked for at once; one that is too large by itself is given up.
+//               With them the load of the nodes (node_meters.h), as it is now.
 //   run         two steps after the end of a run: what it used from its first start to its end;
 //               of one that failed also whether a GPU was full at last
 //   correction  a run with a gap is read again after ten minutes, an hour and six hours: what was
@@ -43,6 +44,7 @@
 namespace slackline::control {
 
 inline constexpr double kMostBehind_s = 24 * 3600.0;
+inline constexpr double kStepsOfAQuery = 60;           // fewer once an answer was too large
 inline constexpr std::size_t kMostEndedRuns = 10'000;  // then the oldest is given up
 
 class UsagePasses {
@@ -90,13 +92,15 @@ class UsagePasses {
   void rest();
   bool read_live(double now_s);
   double last_step_s(double now_s) const;
-  bool read_part(telemetry::Window window);
+  Done read_part(telemetry::Window window);
+  void ask_for_less(const telemetry::Window& window);
   bool read_nodes(double end_s);
   std::vector<telemetry::MeasuredTask> tasks_in(
       const telemetry::Window& window, std::unordered_map<Uid, PortraitIdentity>& families) const;
   void read_runs(double now_s);
   std::vector<Waiting> due_runs(double now_s) const;
   Done read_run(Waiting& waiting, double now_s);
+  static Done read_later(Waiting& waiting, double now_s);
   RunOutcome outcome_of(const EndedRun& ended, telemetry::MeasuredTask task);
   void note(UsagePass pass, bool answered);
   void tell(std::string problem);
@@ -111,6 +115,7 @@ class UsagePasses {
   Published<std::string> problem_;
   bool resting_ = false;
   IdleHolders idle_;
+  double most_steps_ = kStepsOfAQuery;
   double read_to_s_ = 0;  // the end of the last step that was told; 0: none
   mutable Mutex mutex_;
   std::unordered_map<Uid, Waiting> ended_ SLACKLINE_GUARDED_BY(mutex_);

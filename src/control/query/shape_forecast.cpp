@@ -26,7 +26,8 @@ std::optional<LayoutForecast> forecast_layout(const core::Predictor& predictor,
   if (!speed) return std::nullopt;
   LayoutForecast forecast{layout, *speed, std::nullopt};
   if (question.iterations) {
-    const ProfileEntry* entry = predictor.profiles().find(question.model, question.gpu_type);
+    const ProfileEntry* entry =
+        core::entry_of(predictor.profiles(), question.model, question.gpu_type);
     const double startup_s = entry != nullptr ? entry->startup_s : 0;
     forecast.lat_s =
         question.batch * *question.iterations / speed->throughput_samples_per_s + startup_s;

@@ -143,22 +143,31 @@ class Studier {
     study_.trials.push_back(std::move(trial));
   }
 
-  static void continue_after(const PastTrial& last, Trial& trial) {
-    if (!last.job->finished) {
-      trial.state = last.job->suspended ? TrialState::kWaits : TrialState::kRuns;
+  // Nothing was measured with this batch. A run that ended well may have trained for less than its
+  // Job took, or nobody saw all of it.
+  void continue_after(const PastTrial& last, Trial& trial) const {
+    const Job& job = *last.job;
+    if (!job.finished) {
+      trial.state = job.suspended ? TrialState::kWaits : TrialState::kRuns;
       return;
     }
-    const bool was_short = last.job->completed_s && trained_s(*last.job) < kShortTraining_s;
-    const bool was_ended = last.job->active_deadline_s == kEndedBy_s;  // for another task
-    if (last.job->completed_s && !was_short) {
-      trial.state = TrialState::kMeasured;  // what became of it stands in the models
-    } else if (trial.tries >= kMostTries || (!was_short && !was_ended && trial.tries > 1)) {
+    const bool succeeded = job.completed_s.has_value();
+    const bool was_ended = job.active_deadline_s == kEndedBy_s;  // for another task
+    if (succeeded && trained_s(job) >= kShortTraining_s && may_still_tell(job, trial)) {
+      trial.state = TrialState::kMeasured;
+    } else if (trial.tries >= kMostTries || (!succeeded && !was_ended && trial.tries > 1)) {
       trial.state = TrialState::kFailed;
-    } else if (was_short) {
-      const double factor = kUsefulTraining_s / std::max(1.0, trained_s(*last.job));
+    } else if (succeeded) {
+      const double factor = std::max(2.0, kUsefulTraining_s / std::max(1.0, trained_s(job)));
       trial.iterations =
           saturating_mul(last.iterations, static_cast<std::int64_t>(std::ceil(factor)));
     }
+  }
+
+  // Its sample is on its way, or stands in the models with another batch.
+  bool may_still_tell(const Job& job, const Trial& trial) const {
+    return situation_.now_wall_s < *job.completed_s + kSampleComes_s ||
+           job.intent->batch_size != trial.from->intent->batch_size;
   }
 
   std::int64_t first_iterations(const Job& job) const {
@@ -168,17 +177,21 @@ class Studier {
   std::vector<Placement> shapes_of(const Job& job, const Pool& pool) const {
     const TaskIntent& intent = *job.intent;
     const std::int64_t batch = *intent.batch_size;
+    const std::int64_t replica = std::max<std::int64_t>(1, intent.model_parallel.value_or(1));
     const std::int64_t gpus = written_pod(job)->requests.gpu_count(pool.resource);
     const Placement written = clamped_placement(written_pods(job), gpus);
     std::vector<Placement> shapes = intent.placements;
     if (intent.any_placement)
-      shapes = enumerate_placements(
-          pool, {.batch = batch, .divisible = true, .max_gpus = kMostTrialGpus});
+      shapes = enumerate_placements(pool, {.batch = batch,
+                                           .divisible = true,
+                                           .max_gpus = kMostTrialGpus,
+                                           .model_parallel = replica});
     shapes.push_back(written);
     std::sort(shapes.begin(), shapes.end());
     shapes.erase(std::unique(shapes.begin(), shapes.end()), shapes.end());
     std::erase_if(shapes, [&](const Placement& shape) {
-      return shape.gpus() > kMostTrialGpus || shape.gpus() > batch || shape.d_node > pool.nodes ||
+      return shape.gpus() > kMostTrialGpus || shape.gpus() / replica > batch ||
+             !holds_replicas(shape, pool.gpus_per_node, replica) || shape.d_node > pool.nodes ||
              shape.d_gpn > pool.gpus_per_node ||
              (!takes_any_nodes(job) && shape.d_node != written.d_node);
     });

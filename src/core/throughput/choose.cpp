@@ -31,13 +31,18 @@ std::vector<std::size_t> folds_of(std::span<const Observation> observations) {
   return folds;
 }
 
-// The errors of a kind on each left out spread; empty where a fold cannot be fitted.
+// The errors of a kind on each left out spread.
 using SpreadErrors = std::map<Spread, std::vector<double>>;
 
-SpreadErrors held_out_errors(const ThroughputKind& kind,
-                             std::span<const Observation> observations) {
+// Nothing where a fold cannot be fitted.
+struct LeftOut {
+  SpreadErrors of_means;  // of repeated measurements: what noise there is says nothing of kinds
+  std::vector<double> of_samples;
+};
+
+LeftOut held_out_errors(const ThroughputKind& kind, std::span<const Observation> observations) {
   const std::vector<std::size_t> folds = folds_of(observations);
-  SpreadErrors errors;
+  LeftOut errors;
   for (const std::size_t fold : std::set<std::size_t>(folds.begin(), folds.end())) {
     std::vector<Observation> kept;
     for (std::size_t i = 0; i < folds.size(); ++i)
@@ -48,19 +53,14 @@ SpreadErrors held_out_errors(const ThroughputKind& kind,
       if (folds[i] != fold) continue;
       const Observation& seen = observations[i];
       const double predicted = kind.predict(params, seen.batch, seen.spread);
-      std::vector<double>& of_spread = errors[seen.spread];
+      std::vector<double>& of_spread = errors.of_means[seen.spread];
       of_spread.insert(of_spread.end(), static_cast<std::size_t>(seen.weight),
                        absolute_percentage_error(predicted, seen.throughput_samples_per_s));
+      for (const double measured : seen.each)
+        errors.of_samples.push_back(absolute_percentage_error(predicted, measured));
     }
   }
   return errors;
-}
-
-HeldOutError summary_of_all(const SpreadErrors& errors) {
-  std::vector<double> all;
-  for (const auto& [spread, of_spread] : errors)
-    all.insert(all.end(), of_spread.begin(), of_spread.end());
-  return summary_of(std::move(all));
 }
 
 // Whether `challenger` is better by more than so many standard errors of the difference between
@@ -114,17 +114,19 @@ std::vector<const ThroughputKind*> candidates(bool sparse) {
 
 Result<KindChoice> best_kind(std::span<const Observation> observations) {
   const ThroughputKind* best = nullptr;
-  SpreadErrors least;
+  LeftOut least;
   const bool sparse = are_sparse(observations);
   const double surely = sparse ? kSurelyBeyondW : kSurely;
   for (const ThroughputKind* kind : candidates(sparse)) {
-    SpreadErrors errors = held_out_errors(*kind, observations);
-    if (errors.empty() || (best != nullptr && !surely_better(errors, least, surely))) continue;
+    LeftOut errors = held_out_errors(*kind, observations);
+    if (errors.of_means.empty() ||
+        (best != nullptr && !surely_better(errors.of_means, least.of_means, surely)))
+      continue;
     best = kind;
     least = std::move(errors);
   }
   if (best == nullptr) return simplest(observations);
-  return KindChoice{best, summary_of_all(least)};
+  return KindChoice{best, summary_of(std::move(least.of_samples))};
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <tuple>
+#include <utility>
 
 #include "slackline/base/text.h"
 
@@ -46,11 +47,14 @@ Result<std::vector<Observation>> observations_of(std::span<const ThroughputSampl
   std::vector<Observation> merged;
   for (auto first = sorted.begin(); first != sorted.end();) {
     double sum = 0;
+    std::vector<double> each;
     auto last = first;
-    for (; last != sorted.end() && key(*last) == key(*first); ++last)
-      sum += std::log(last->throughput_samples_per_s);
-    const auto count = static_cast<double>(last - first);
-    merged.push_back({first->batch, first->spread, std::exp(sum / count), count});
+    for (; last != sorted.end() && key(*last) == key(*first); ++last) {
+      each.push_back(last->throughput_samples_per_s);
+      sum += std::log(each.back());
+    }
+    const auto count = static_cast<double>(each.size());
+    merged.push_back({first->batch, first->spread, std::exp(sum / count), count, std::move(each)});
     first = last;
   }
   return merged;

@@ -16,6 +16,7 @@ struct Observation {
   Spread spread;
   double throughput_samples_per_s = 0;  // geometric mean
   double weight = 1;                    // samples merged
+  std::vector<double> each{};           // what these measured
 
   double local_batch() const { return batch / spread.gpus; }
   double iteration_s() const { return batch / throughput_samples_per_s; }

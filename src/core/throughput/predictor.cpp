@@ -33,18 +33,6 @@ const ProfileEntry* most_measured(const WorkloadProfiles& profiles, std::string_
   return best;
 }
 
-// The entry of the model on this GPU, under this name or another one of it; nullptr: there is none.
-const ProfileEntry* entry_of(const WorkloadProfiles& profiles, std::string_view model,
-                             const GpuType& gpu_type) {
-  const ProfileEntry* entry = profiles.find(model, gpu_type);
-  if (entry != nullptr && valid_coefficients(entry->coefficients)) return entry;
-  for (const ProfileEntry& other : profiles.entries())
-    if (other.model == model && same_gpu(other.gpu_type, gpu_type) &&
-        valid_coefficients(other.coefficients))
-      return &other;
-  return nullptr;
-}
-
 // nullopt unless both are stated.
 std::optional<double> ratio(const std::optional<double>& a, const std::optional<double>& b) {
   if (!a || !b || !(*a > 0) || !(*b > 0)) return std::nullopt;
@@ -74,6 +62,17 @@ std::string_view family_of(std::string_view model) {
   const auto letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; };
   const auto end = std::find_if_not(model.begin(), model.end(), letter);
   return model.substr(0, static_cast<std::size_t>(end - model.begin()));
+}
+
+const ProfileEntry* entry_of(const WorkloadProfiles& profiles, std::string_view model,
+                             const GpuType& gpu_type) {
+  const ProfileEntry* entry = profiles.find(model, gpu_type);
+  if (entry != nullptr && valid_coefficients(entry->coefficients)) return entry;
+  for (const ProfileEntry& other : profiles.entries())
+    if (other.model == model && same_gpu(other.gpu_type, gpu_type) &&
+        valid_coefficients(other.coefficients))
+      return &other;
+  return nullptr;
 }
 
 Predictor::Predictor(WorkloadProfiles profiles, std::span<const ThroughputSample> samples,

@@ -59,14 +59,18 @@ void set_variable(JobJson& container, const char* name, const std::string& value
 
 JobJson annotations_of(const CalibrationOrder& order) {
   const TaskIntent& intent = *order.from->intent;
-  return {{std::string(contract::kModel), *intent.model},
-          {our_key("batch-size"), std::to_string(*intent.batch_size)},
-          {our_key("iterations"), std::to_string(order.iterations)},
-          {our_key("gpu-types"), order.gpu_type.str()},
-          {our_key("placements"), order.shape.str()},
-          {our_key("pod-failure-policy"), "off"},
-          {std::string(contract::kCalibrationOf), order.from->key.name},
-          {std::string(contract::kSuspendedBy), std::string(contract::kSuspendedByUs)}};
+  JobJson annotations = {
+      {std::string(contract::kModel), *intent.model},
+      {our_key("batch-size"), std::to_string(*intent.batch_size)},
+      {our_key("iterations"), std::to_string(order.iterations)},
+      {our_key("gpu-types"), order.gpu_type.str()},
+      {our_key("placements"), order.shape.str()},
+      {our_key("pod-failure-policy"), "off"},
+      {std::string(contract::kCalibrationOf), order.from->key.name},
+      {std::string(contract::kSuspendedBy), std::string(contract::kSuspendedByUs)}};
+  if (intent.model_parallel)
+    annotations[our_key("model-parallel")] = std::to_string(*intent.model_parallel);
+  return annotations;
 }
 
 // Changes the container that asks for GPUs; false: there is none of that name.

@@ -181,6 +181,17 @@ std::optional<double> read_optional_time_s(JsonView value) {
   return time_s > 0 ? std::optional(time_s) : std::nullopt;
 }
 
+// When the container started: after its image was pulled and init containers had ended.
+std::optional<double> start_of_container(JsonView container_statuses, std::string_view name) {
+  for (const JsonView container : container_statuses.items()) {
+    if (container["name"].text() != name) continue;
+    const JsonView state = container["state"];
+    const auto running_s = read_optional_time_s(state["running"]["startedAt"]);
+    return running_s ? running_s : read_optional_time_s(state["terminated"]["startedAt"]);
+  }
+  return std::nullopt;
+}
+
 // When the last of these containers ended; nullopt if none has.
 std::optional<double> last_end_s(JsonView container_statuses) {
   std::optional<double> last_s;
@@ -404,7 +415,9 @@ Pod read_pod(JsonView json, const GpuCatalog& catalog) {
     if (pod.bound() && pod.phase == PodPhase::kPending) pod.not_starting = why_not_starting(status);
     pod.out_of_memory = out_of_memory(containers);
     pod.gpu_out_of_memory = gpu_out_of_memory(containers);
-    pod.image_digest = digest_of_container(containers, main_container_of(spec, catalog));
+    const std::string main = main_container_of(spec, catalog);
+    pod.image_digest = digest_of_container(containers, main);
+    pod.began_s = start_of_container(containers, main);
     if (pod.owner && pod.owner->kind == "Job")
       pod.amounts = amounts_of(spec, gpu_container_of(spec, catalog));
   }

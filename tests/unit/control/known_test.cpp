@@ -76,6 +76,48 @@ TEST(Known, AFitWithoutAnErrorDoesNotAndRunsCorrectTheShippedEntry) {
   EXPECT_GT(now->throughput_samples_per_s, 0.5 * before->throughput_samples_per_s);
 }
 
+TEST(Known, RunsCorrectAFitThatReplacedTheShippedEntry) {
+  Learnt learnt;
+  LearntPair& pair = learnt.pairs[{"resnet50", kT4}];
+  pair.fit = local_fit(4.0);
+  pair.samples = {run(64, "1x2", 1.0), run(64, "1x2", 1.0), run(64, "1x2", 1.0)};
+  const auto known = [&](const WorkloadProfiles& base) { return make_known(base, learnt, 1); };
+  const Known with_profile = known(shipped());
+  const ProfileEntry* entry = with_profile.profiles().find("resnet50", kT4);
+  EXPECT_EQ(entry->coefficients, kLocal);
+  ASSERT_EQ(entry->corrections.size(), 1U);
+  EXPECT_EQ(entry->corrections.front().runs, 3);
+  const double fitted = *core::predict_throughput(kLocal, 64, parse_layout("1x2")->spread());
+  EXPECT_NEAR(entry->corrections.front().ratio,
+              run(64, "1x2", 1.0).throughput_samples_per_s / fitted, 1e-9);
+  const Known without = known(WorkloadProfiles{});
+  EXPECT_TRUE(without.profiles().find("resnet50", kT4)->corrections.empty())
+      << "it was fitted to the runs themselves";
+}
+
+// Nodes say A100, the profile says A100-SXM-80GB.
+TEST(Known, RunsCorrectAProfileOfTheGpuUnderAnotherName) {
+  ProfileEntry entry = shipped().entries().front();
+  entry.gpu_type = GpuType("A100-SXM-80GB");
+  const GpuType node_type("A100");
+  Learnt learnt;
+  LearntPair& pair = learnt.pairs[{"resnet50", node_type}];
+  ThroughputSample seen = run(64, "1x2", 0.5);
+  seen.gpu_type = node_type;
+  pair.samples.assign(3, seen);
+  pair.fit = local_fit(std::nullopt);
+  pair.fit->entry.gpu_type = node_type;
+  const Known known = make_known(WorkloadProfiles({entry}), learnt, 1);
+  const ProfileEntry* used = known.profiles().find("resnet50", node_type);
+  ASSERT_NE(used, nullptr);
+  EXPECT_EQ(used->coefficients, kShipped);
+  ASSERT_EQ(used->corrections.size(), 1U);
+  EXPECT_NEAR(used->corrections.front().ratio, 0.5, 1e-9);
+  EXPECT_EQ(known.predictor->predict("resnet50", 128, node_type, *parse_layout("1x2"))->source,
+            core::PredictionSource::kCorrected);
+  EXPECT_TRUE(known.profiles().find("resnet50", entry.gpu_type)->corrections.empty());
+}
+
 TEST(Known, AFitOfAModelThatWasNotShippedIsUsedWhateverItsError) {
   Learnt learnt;
   learnt.pairs[{"resnet50", kT4}].fit = local_fit(std::nullopt);

@@ -248,6 +248,43 @@ TEST_F(ModelsTest, AProfileIsReplacedByMeasurementsAndOnlyCorrectedByRuns) {
   EXPECT_EQ(type().entry->points, 15) << "not the runs";
 }
 
+// Nodes say A100, the profile says A100-SXM-80GB.
+TEST_F(ModelsTest, RunsReplaceNoProfileOfTheGpuUnderAnotherName) {
+  ProfileEntry entry;
+  entry.model = "newnet";
+  entry.gpu_type = GpuType("A100-SXM-80GB");
+  entry.coefficients = {"S", {24, 0.42, -0.0002, 0.12, 1.4}};
+  entry.points = 12;
+  const auto models =
+      Models::open({.path = path_}, WorkloadProfiles({entry}), metrics_, clock_).value();
+  const auto types = [&] { return models->known().get()->find("newnet")->types; };
+  int number = 0;
+  for (ThroughputSample run : a_calibration()) {
+    run.gpu_type = GpuType("A100");
+    run.origin = SampleOrigin::kRun;
+    run.run = Uid(std::to_string(++number));
+    models->record_run(run);
+  }
+  ASSERT_TRUE(test::eventually([&] { return types().front().samples == 15; }));
+  ASSERT_EQ(types().size(), 2U);
+  EXPECT_FALSE(types().front().fitted_here);
+  EXPECT_EQ(types().front().entry->coefficients, entry.coefficients);
+  EXPECT_EQ(types().front().entry->gpu_type, GpuType("A100"));
+}
+
+TEST_F(ModelsTest, WhatWasMeasuredAgainIsNoFurtherMeasurement) {
+  const auto models = open();
+  const auto teach = [&](std::vector<ThroughputSample> samples) {
+    return models->add_samples(samples)->model.types.front();
+  };
+  const ModelTypeView once =
+      teach({sample(64, "2x2", 100), sample(64, "2x2", 101), sample(64, "2x2", 102)});
+  EXPECT_FALSE(once.entry);
+  EXPECT_THAT(once.refusal, HasSubstr("1 of 3 different measurements"));
+  EXPECT_FALSE(teach({sample(32, "2x2", 80)}).entry);
+  EXPECT_TRUE(teach({sample(64, "2x4", 180)}).entry);
+}
+
 TEST_F(ModelsTest, AfterStopNothingIsTaken) {
   const auto models = open();
   models->stop();

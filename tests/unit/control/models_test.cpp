@@ -95,6 +95,18 @@ TEST_F(Forecast, RanksTheShapesOfAPlatformByWhatAGpuBuys) {
   }
 }
 
+TEST_F(Forecast, CountsTheStartUpOfTheGpuUnderAnotherName) {
+  ProfileEntry entry = predictor().profiles().entries().front();
+  entry.gpu_type = GpuType("A100-SXM-80GB");
+  const core::Predictor known(WorkloadProfiles({entry}));
+  WorkloadQuestion question = question_;
+  question.gpu_type = GpuType("A100");
+  const auto forecast = forecast_layout(known, question, Layout());
+  ASSERT_TRUE(forecast);
+  EXPECT_DOUBLE_EQ(*forecast->lat_s,
+                   128 * 1000 / forecast->speed.throughput_samples_per_s + entry.startup_s);
+}
+
 TEST_F(Forecast, LeavesOutShapesThatDoNotDivideTheBatch) {
   WorkloadQuestion small = question_;
   small.batch = 3;

@@ -113,6 +113,20 @@ TEST_F(RunsTest, StartupOfTheProfileIsNotTraining) {
   EXPECT_DOUBLE_EQ(learnt.front().throughput_samples_per_s, 64 * 1000 / 80.0);
 }
 
+TEST_F(RunsTest, PullingAnImageIsNotTraining) {
+  runs.on_job(started());
+  run_pods();
+  for (const auto& [name, node] : {std::pair{"train-0", "t4-1"}, std::pair{"train-1", "t4-2"}}) {
+    Pod pod = member(name, node);  // as it is at its end
+    pod.phase = PodPhase::kSucceeded;
+    pod.began_s = kStart_s + (pod.key.name == "train-0" ? 25 : 15);
+    runs.on_pod_ended(pod);
+  }
+  runs.on_job(finished());
+  ASSERT_EQ(learnt.size(), 1U);
+  EXPECT_DOUBLE_EQ(learnt.front().throughput_samples_per_s, 64 * 1000 / 80.0);
+}
+
 struct FullOnce final : Runs::Listener {
   void on_began(const std::string&, const std::string&, double) override {}
   bool on_ended(const Job&, const RunSeen&) override { return ++told > 1; }

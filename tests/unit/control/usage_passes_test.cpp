@@ -35,6 +35,8 @@ class ScriptedUsage final : public telemetry::UsageSource {
  public:
   Result<UsageReading> read(std::span<const MeasuredTask> tasks, const Window& window) override {
     runs.push_back(window);
+    if (tasks.front().task.name == too_large)
+      return fail(ErrorCode::kResourceExhausted, "more than 64 MiB");
     if (down || tasks.front().task.name == broken)
       return fail(ErrorCode::kUnavailable, "Prometheus is away");
     UsageReading reading;
@@ -47,6 +49,8 @@ class ScriptedUsage final : public telemetry::UsageSource {
     if (tasks.empty()) return UsageReading();
     steps.push_back(window);
     if (down) return fail(ErrorCode::kUnavailable, "Prometheus is away");
+    if (window.length_s() > most_steps * kStep_s)
+      return fail(ErrorCode::kResourceExhausted, "more than 64 MiB");
     UsageReading reading;
     for (double to_s = window.from_s + kStep_s; to_s <= window.to_s; to_s += kStep_s)
       for (const MeasuredTask& task : tasks)
@@ -62,7 +66,9 @@ class ScriptedUsage final : public telemetry::UsageSource {
   void stop() override {}
 
   bool down = false;
-  std::string broken;  // a run that cannot be read
+  std::string broken;       // a run that cannot be read
+  std::string too_large;    // likewise
+  double most_steps = 1e9;  // of an answer
   double gap_s = 0;
   double busiest = 0.9;       // of any GPU at any time
   double memory_at_last = 0;  // highest share of a GPU's, in windows of at most ten minutes
@@ -352,6 +358,58 @@ TEST_F(UsagePassesTest, OfManyTasksFewerStepsAreReadAtOnce) {
   ASSERT_EQ(usage_.steps.size(), 2u);
   EXPECT_EQ(usage_.steps[0].length_s(), 20 * kStep_s) << "of 5,000 tasks";
   EXPECT_EQ(usage_.steps[1].to_s, kFirstTurn_s + 1800 - kStep_s);
+}
+
+TEST_F(UsagePassesTest, OfATooLargeAnswerHalfIsAskedForNext) {
+  passes_.turn();
+  clock_.advance(40 * kStep_s);
+  usage_.most_steps = 12;
+  passes_.add(ended("old", kFirstTurn_s - 7200, kFirstTurn_s - 200));
+  const auto turn = [&] {
+    usage_.steps.clear();
+    passes_.turn();
+    std::vector<double> steps;
+    for (const Window& window : usage_.steps)
+      steps.push_back(window.length_s() / kStep_s);
+    return steps;
+  };
+  EXPECT_THAT(turn(), ElementsAre(40));
+  EXPECT_THAT(*passes_.problem().get(), HasSubstr("64 MiB"));
+  EXPECT_EQ(usage_.runs.size(), 1u) << "runs are read meanwhile";
+  EXPECT_THAT(turn(), ElementsAre(20));
+  EXPECT_THAT(turn(), ElementsAre(10, 10, 10, 10));
+  EXPECT_THAT(*passes_.problem().get(), IsEmpty());
+  EXPECT_NEAR(observed_s("train"), 41 * 60, 30) << "all steps, once";
+  clock_.advance(20 * kStep_s);
+  EXPECT_THAT(turn(), ElementsAre(10, 10)) << "it is remembered";
+  EXPECT_THAT(metrics(), HasSubstr("slackline_usage_lost_total{what=\"step\"} 0"));
+}
+
+TEST_F(UsagePassesTest, AStepThatIsTooLargeByItselfIsGivenUp) {
+  usage_.most_steps = 0;
+  passes_.turn();
+  passes_.turn();
+  EXPECT_EQ(usage_.steps.size(), 1u) << "it is not asked for again";
+  EXPECT_THAT(metrics(), HasSubstr("slackline_usage_lost_total{what=\"step\"} 1"));
+  usage_.most_steps = 1;
+  clock_.advance(kStep_s);
+  passes_.turn();
+  EXPECT_NEAR(observed_s("train"), 60, 1);
+}
+
+TEST_F(UsagePassesTest, ARunWhoseAnswerIsTooLargeIsReadAFewTimesAndGivenUp) {
+  usage_.too_large = "huge";
+  passes_.add(ended("huge", kFirstTurn_s - 7200, kFirstTurn_s - 300));
+  passes_.add(ended("other", kFirstTurn_s - 7200, kFirstTurn_s - 200));
+  passes_.turn();
+  EXPECT_EQ(usage_.runs.size(), 2u) << "the others do not wait for it";
+  for (int hour = 0; hour < 24; ++hour) {
+    clock_.advance(3600);
+    passes_.turn();
+  }
+  EXPECT_EQ(usage_.runs.size(), 5u);
+  EXPECT_THAT(metrics(), HasSubstr("slackline_usage_lost_total{what=\"run\"} 1"));
+  EXPECT_THAT(metrics(), HasSubstr("slackline_usage_runs_waiting 0"));
 }
 
 TEST_F(UsagePassesTest, ARunThatCannotBeReadKeepsNobodyWaiting) {

@@ -74,6 +74,12 @@ class CalibrationTest : public testing::Test {
   void know(std::vector<ProfileEntry> entries) {
     options_.predictor = std::make_shared<const Predictor>(WorkloadProfiles(std::move(entries)));
   }
+  void measure(const std::vector<Placement>& shapes) {
+    std::vector<ThroughputSample> samples;
+    for (const Placement& shape : shapes)
+      samples.push_back({"net", GpuType("T4"), 64, Layout(shape), 100, "a test"});
+    options_.predictor = std::make_shared<const Predictor>(WorkloadProfiles{}, samples);
+  }
   CalibrationStudy study() { return study_calibrations(cluster_.build(), options_, rules_); }
   std::string why() {
     const CalibrationStudy study = this->study();
@@ -145,6 +151,7 @@ TEST_F(CalibrationTest, WhyThereIsNone) {
 TEST_F(CalibrationTest, WhatWasRunIsNotRunAgain) {
   cluster_.add(allowed("train", {{1, 1}, {1, 2}}));
   cluster_.add(ended(a_run("one", {1, 1}), 40)).add(a_run("two", {1, 2}));
+  measure({{1, 1}});
   for (const Trial& trial : study().trials)
     EXPECT_EQ(trial.state, trial.shape.gpus() == 1 ? TrialState::kMeasured : TrialState::kWaits);
 }
@@ -155,6 +162,51 @@ TEST_F(CalibrationTest, ARunThatWasTooShortIsMadeAgainWithMoreIterations) {
   ASSERT_THAT(trials, SizeIs(1));
   EXPECT_EQ(trials.front().state, TrialState::kWanted);
   EXPECT_EQ(trials.front().iterations, 900);
+}
+
+TEST_F(CalibrationTest, OneThatTaughtNothingIsMadeAgainAFewTimes) {
+  cluster_.add(allowed("train", {{1, 1}}));
+  const auto first = [&] { return study().trials.front(); };
+  const auto add = [&](const char* name, std::int64_t iterations) {
+    cluster_.add(ended(a_run(name, {1, 1}, iterations), 40));
+    options_.now_wall_s = kPresent_s;
+  };
+  add("one", 100);
+  EXPECT_EQ(first().state, TrialState::kMeasured) << "its sample may still come";
+  options_.now_wall_s += kSampleComes_s;
+  EXPECT_EQ(first().state, TrialState::kWanted);
+  EXPECT_EQ(first().iterations, 200) << "its Job took 40 s, the training less";
+  measure({{1, 1}});
+  EXPECT_EQ(first().state, TrialState::kMeasured);
+  know({});
+  add("two", 200);
+  add("three", 400);
+  options_.now_wall_s += kSampleComes_s;
+  EXPECT_EQ(first().state, TrialState::kFailed);
+}
+
+TEST_F(CalibrationTest, OneWithAnotherBatchIsNotMadeAgain) {
+  Job run = ended(a_run("one", {1, 1}), 40);
+  auto intent = std::make_shared<TaskIntent>(*run.intent);
+  intent->batch_size = 32;
+  run.intent = intent;
+  cluster_.add(allowed("train", {{1, 1}})).add(run);
+  options_.now_wall_s += 3600;
+  EXPECT_EQ(study().trials.front().state, TrialState::kMeasured);
+}
+
+// A batch is less than the GPUs of one copy of the model.
+TEST_F(CalibrationTest, ShapesHoldWholeReplicas) {
+  Job job = allowed();
+  auto intent = std::make_shared<TaskIntent>(*job.intent);
+  intent->batch_size = 2;
+  intent->model_parallel = 4;
+  job.intent = intent;
+  cluster_.add(job);
+  std::vector<Placement> shapes;
+  for (const Trial& trial : study().trials)
+    shapes.push_back(trial.shape);
+  EXPECT_THAT(shapes, testing::UnorderedElementsAre(Placement{1, 4}, Placement{2, 4}));
 }
 
 TEST_F(CalibrationTest, OneThatFailsTwiceIsGivenUp) {

@@ -202,6 +202,23 @@ TEST(AutoKind, TakesThePapersFormulaWhereItHolds) {
   EXPECT_GE(fit->held_out->p90, fit->held_out->median);
 }
 
+TEST(AutoKind, TheErrorIsThatOfEachMeasurementAndNotOfTheirMean) {
+  const auto samples = measured_by({"A", {0.02, 0.001, 0.01, 0.004, 0.06, 0.003}}, kBatches);
+  std::vector<ThroughputSample> noisy;
+  for (const ThroughputSample& sample : samples)
+    for (const double off : {0.8, 1.25}) {
+      noisy.push_back(sample);
+      noisy.back().throughput_samples_per_s *= off;
+    }
+  const auto exact = fit_throughput(samples);
+  const auto fit = fit_throughput(noisy);
+  ASSERT_TRUE(exact && exact->held_out && fit && fit->held_out);
+  EXPECT_LT(exact->held_out->p90, 10);
+  EXPECT_EQ(fit->held_out->samples, 2 * exact->held_out->samples);
+  EXPECT_GT(fit->held_out->p90, 20);
+  EXPECT_GT(fit->held_out->mean, 18);
+}
+
 TEST(AutoKind, FollowsAGpuThatIsSlowerWithALargerBatch) {
   std::vector<ThroughputSample> samples;
   for (const char* layout : {"1x1", "1x2", "1x4", "2x1", "4x1"}) {

@@ -21,13 +21,17 @@ TEST(QueriesTest, MemoryOfAClusterIsOneSeriesAContainer) {
   EXPECT_EQ(promql(Quantity::kMemoryMax, text()),
             "max by (exported_namespace,exported_pod,exported_container,pod_namespace,pod_name,"
             "container_name,namespace,pod,container) "
-            "(max_over_time(container_memory_working_set_bytes[60s]))");
+            "(max_over_time(container_memory_working_set_bytes{exported_container!=\"\"}[60s]) or "
+            "max_over_time(container_memory_working_set_bytes{container_name!=\"\"}[60s]) or "
+            "max_over_time(container_memory_working_set_bytes{container!=\"\"}[60s]))")
+      << "without the cgroups of pods";
 }
 
 TEST(QueriesTest, ACounterIsAskedForAsARateOverSeveralScrapes) {
   EXPECT_THAT(promql(Quantity::kCpu, text()),
-              HasSubstr("(rate(container_cpu_usage_seconds_total[120s]) and "
-                        "last_over_time(container_cpu_usage_seconds_total[45s] offset 75s))"))
+              HasSubstr(" or rate(container_cpu_usage_seconds_total{container!=\"\"}[120s]) and "
+                        "last_over_time(container_cpu_usage_seconds_total{container!=\"\"}[45s] "
+                        "offset 75s))"))
       << "a range before the first sample is no rate of its whole";
   QueryText longer = text();
   longer.step_s = 600;
@@ -49,9 +53,10 @@ TEST(QueriesTest, ThePeakOfAFramebufferIsAShareOfWhatTheGpuHas) {
 
 TEST(QueriesTest, AFewPodsAreAskedForByEveryNameThatTheirLabelsMayHave) {
   const std::string asked = promql(Quantity::kMemoryMean, text({"ml", {"a-0", "b.c"}}));
-  EXPECT_THAT(asked, HasSubstr("{exported_namespace=~\"ml\",exported_pod=~\"a-0|b\\\\.c\"}[60s]"));
+  EXPECT_THAT(asked, HasSubstr("{exported_container!=\"\",exported_namespace=~\"ml\","
+                               "exported_pod=~\"a-0|b\\\\.c\"}[60s]"));
   EXPECT_THAT(asked, HasSubstr(" or "));
-  EXPECT_THAT(asked, HasSubstr("{namespace=~\"ml\",pod=~\"a-0|b\\\\.c\"}[60s]"));
+  EXPECT_THAT(asked, HasSubstr("{container!=\"\",namespace=~\"ml\",pod=~\"a-0|b\\\\.c\"}[60s]"));
 }
 
 TEST(QueriesTest, AGpuOfANodeCountsOnceWhoeverUsesIt) {

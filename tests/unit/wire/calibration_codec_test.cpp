@@ -69,6 +69,22 @@ TEST(CalibrationCodec, TheRunIsReadAsWhatWasOrdered) {
   EXPECT_EQ(run.intent->gpu_types, std::vector<GpuType>({GpuType("A100")}));
 }
 
+TEST(CalibrationCodec, TheRunHasTheReplicasOfTheJob) {
+  CalibrationOrder of_replicas = order();
+  const auto parallel = [&] {
+    const std::string text = *encode_calibration_job(kTemplate, of_replicas);
+    const auto object = KubeDecoder(default_gpu_catalog()).object(KubeKind::kJob, text);
+    return std::get<Job>(*object).intent->model_parallel;
+  };
+  EXPECT_EQ(parallel(), std::nullopt);
+  auto job = std::make_shared<Job>(*of_replicas.from);
+  auto intent = std::make_shared<TaskIntent>(*job->intent);
+  intent->model_parallel = 4;
+  job->intent = intent;
+  of_replicas.from = job;
+  EXPECT_EQ(parallel(), 4);
+}
+
 TEST(CalibrationCodec, TheTemplateIsKeptAndWhatOthersAddedIsNot) {
   const std::string run = *encode_calibration_job(kTemplate, order());
   for (const char* kept : {R"("serviceAccountName":"trainer")", R"("command":["run"])",

@@ -634,6 +634,26 @@ TEST(KubeDecode, APodTellsItsImagesDigestAndWhetherItRanOutOfMemory) {
   EXPECT_FALSE(pod(R"({"name":"main","state":{"terminated":{"reason":"Error"}}})").out_of_memory);
 }
 
+TEST(KubeDecode, APodTellsWhenItsContainerWithGpusStarted) {
+  const auto began_s = [](const std::string& state) {
+    return decoded<Pod>(KubeKind::kPod,
+                        R"({"metadata":{"name":"p","namespace":"ml"},"spec":{"containers":[
+      {"name":"proxy","image":"p:1"},
+      {"name":"main","image":"t:1","resources":{"limits":{"nvidia.com/gpu":"1"}}}]},
+      "status":{"startTime":"2026-01-01T00:00:00Z","containerStatuses":[
+        {"name":"proxy","state":{"running":{"startedAt":"2026-01-01T00:00:01Z"}}},
+        {"name":"main","state":)" +
+                            state + "}]}}")
+        .began_s;
+  };
+  constexpr double kNewYear_s = 1767225600;
+  EXPECT_EQ(began_s(R"({"running":{"startedAt":"2026-01-01T00:01:00Z"}})"), kNewYear_s + 60);
+  EXPECT_EQ(began_s(R"({"terminated":{"startedAt":"2026-01-01T00:01:00Z",
+    "finishedAt":"2026-01-01T00:02:00Z"}})"),
+            kNewYear_s + 60);
+  EXPECT_EQ(began_s(R"({"waiting":{"reason":"ContainerCreating"}})"), std::nullopt);
+}
+
 TEST(KubeDecode, APodTellsWhatKeepsItsContainerFromStarting) {
   const auto pod = [](const std::string& phase, const std::string& statuses) {
     return decoded<Pod>(KubeKind::kPod,

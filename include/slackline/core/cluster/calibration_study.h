@@ -6,8 +6,9 @@
 // that has the label slackline.dev/calibration=allowed, whether it waits, runs or has ended. Its
 // runs are in shapes that it allows: those of `placements` where Slackline may choose the shape,
 // else as written; on each GPU type that it accepts, core/throughput/trial_shapes.h chooses them. A
-// run that ended well and trained for too short a time is made again with more iterations; one that
-// failed is made again once.
+// run that ended well and trained for too short a time is made again with more iterations, as is
+// one of which the predictor has no measurement two minutes later; one that failed is made again
+// once.
 //
 // Pure: the state is read from the Jobs of the snapshot.
 #pragma once
@@ -29,6 +30,7 @@ inline constexpr int kMostTrialGpus = 16;        // of one run
 inline constexpr int kMostTries = 3;             // of one shape, those that were too short included
 inline constexpr double kShortTraining_s = 20;   // a shorter run is no measurement
 inline constexpr double kUsefulTraining_s = 45;  // what a run is made again for
+inline constexpr double kSampleComes_s = 120;    // after its end, if at all
 
 enum class TrialState : std::uint8_t {
   kWanted,    // it would be run

@@ -38,7 +38,8 @@ struct Fit {
   Coefficients coefficients;
   int points = 0;             // samples fitted to
   double in_sample_mape = 0;  // percent
-  // Leave-one-placement-out; absent if "auto" had too few samples to choose, or a kind was given.
+  // Leave-one-placement-out, of every sample; absent if "auto" had too few samples to choose, or a
+  // kind was given.
   std::optional<HeldOutError> held_out;
   BatchRange batch_range;  // of one replica
   CountRange gpus_range;

@@ -41,6 +41,11 @@ namespace slackline::core {
 // The letters that a model's name begins with: "resnet50" -> "resnet", "gpt2-xl" -> "gpt".
 std::string_view family_of(std::string_view model);
 
+// The entry of the model on this GPU, under this name of the GPU or another one ("A100",
+// "A100-SXM-80GB"); nullptr: there is none whose coefficients can be used.
+const ProfileEntry* entry_of(const WorkloadProfiles& profiles, std::string_view model,
+                             const GpuType& gpu_type);
+
 class Predictor {
  public:
   // Samples that are not positive and finite are ignored. The last descriptor of a model counts.
