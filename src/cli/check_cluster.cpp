@@ -127,6 +127,7 @@ Result<std::string> find_second_scheduler(cluster::ApiClient& api, const ObjectK
 Result<std::vector<std::string>> look(const config::Configuration& configuration) {
   SLACKLINE_ASSIGN(const auto api,
                    cluster::connect({.kubeconfig = configuration.cluster.kubeconfig}));
+  SLACKLINE_TRY(api->await_credential());
   SLACKLINE_TRY(cluster::require_version(*api));
   SLACKLINE_ASSIGN(const SnapshotPtr snapshot, list_once(*api, configuration.gpus));
   warn_of_unreviewed(*api, snapshot, configuration.gpus);

@@ -51,6 +51,7 @@ Result<SnapshotPtr> read_cluster_once(const config::Configuration& configuration
   if (configuration.cluster.dump_file.empty()) {
     SLACKLINE_ASSIGN(const auto api,
                      cluster::connect({.kubeconfig = configuration.cluster.kubeconfig}));
+    SLACKLINE_TRY(api->await_credential());
     return list_once(*api, configuration.gpus);
   }
   obs::MetricsRegistry metrics;

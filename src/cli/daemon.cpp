@@ -370,12 +370,12 @@ void Daemon::Parts::refresh_metrics() {
 
 // REST, of whichever listener.
 void Daemon::Parts::lay_api_routes(http::Router& router, const config::ListenerSettings& door) {
-  http::add_api_routes(router, *queries, pages);
-  http::add_node_routes(router, *queries, *queue, pages);
   // Only who passed a guard has rights to be asked about.
   const http::ViewerOf viewer = [this, &router](const http::Request& request) {
     return router.guarded() ? http::viewer_of(*rights, request) : control::Viewer();
   };
+  http::add_api_routes(router, *queries, pages, viewer);
+  http::add_node_routes(router, *queries, *queue, pages);
   http::add_queue_routes(router, *queue, pages, viewer);
   http::add_answer_routes(
       router, *answers, pages, decisions.catalog, system_clock(), viewer,

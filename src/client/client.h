@@ -41,7 +41,8 @@ struct ClientOptions {
   std::string key_file{};
   std::string token{};  // bearer token; empty = none
   double timeout_s = 10;
-  Way way{};  // where there is one, it is used, and nothing above is
+  bool in_a_hurry = false;  // a credential plug-in has no time of its own before a request's
+  Way way{};                // where there is one, it is used, and nothing above is
 };
 
 class Client {

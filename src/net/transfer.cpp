@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 
 #include "slackline/base/clock.h"
+#include "slackline/base/loopback.h"
 #include "slackline/base/text.h"
 
 namespace slackline::net {
@@ -39,14 +40,6 @@ void start_library() {
   std::call_once(once, [] { curl_global_init(CURL_GLOBAL_DEFAULT); });
 }
 
-// Like Go's client: a proxy of the environment is never used for this machine.
-bool is_loopback(std::string_view url) {
-  const auto start = url.find("://");
-  if (start == std::string_view::npos) return false;
-  const std::string_view host = url.substr(start + 3);
-  return host.starts_with("127.") || host.starts_with("localhost") || host.starts_with("[::1]");
-}
-
 curl_blob blob_of(const std::string& data) {
   return {const_cast<char*>(data.data()), data.size(), CURL_BLOB_NOCOPY};
 }
@@ -56,6 +49,8 @@ void apply_tls(CURL* easy, const TlsOptions& tls) {
   curl_easy_setopt(easy, CURLOPT_CA_CACHE_TIMEOUT, 0L);  // a replaced CA file counts at once
   curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, tls.insecure_skip_verify ? 0L : 1L);
   curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, tls.insecure_skip_verify ? 0L : 2L);
+  if (!tls.ca_data.empty() || !tls.ca_file.empty())
+    curl_easy_setopt(easy, CURLOPT_CAPATH, nullptr);  // else the system's CAs count, too
   if (!tls.ca_data.empty()) {
     curl_blob blob = blob_of(tls.ca_data);
     curl_easy_setopt(easy, CURLOPT_CAINFO_BLOB, &blob);
@@ -131,7 +126,8 @@ void Transfer::configure(const Plan& plan, curl_slist* headers) {
   curl_easy_setopt(easy_, CURLOPT_FOLLOWLOCATION, 0L);
   curl_easy_setopt(easy_, CURLOPT_NETRC, static_cast<long>(CURL_NETRC_IGNORED));
   curl_easy_setopt(easy_, CURLOPT_NOSIGNAL, 1L);
-  if (is_loopback(plan.url)) curl_easy_setopt(easy_, CURLOPT_PROXY, "");
+  // Like Go's client: a proxy of the environment is never used for this machine.
+  if (is_loopback_url(plan.url)) curl_easy_setopt(easy_, CURLOPT_PROXY, "");
   // One exchange per connection at a time: HTTP/2 would add nothing but its own flow control.
   curl_easy_setopt(easy_, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
   curl_easy_setopt(easy_, CURLOPT_TCP_KEEPALIVE, 1L);

@@ -125,6 +125,20 @@ class AnswersTest(ActiveCase):
         self.assertEqual(self.cluster.list("job", "default"), jobs)
         self.assertEqual(self.daemon.get("/v1/tasks/default/later")[0], 404)
 
+    def test_a_quote_of_several_objects_is_one_answer(self):
+        jobs = [gpu_job(name, gpus=1) for name in ("one", "two")]
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            json.dump({"apiVersion": "v1", "kind": "List", "items": jobs}, file)
+            file.flush()
+            answer = self.ask_json("quote", "-f", file.name)[1]
+            self.assertEqual((answer["kind"], len(answer["items"])), ("List", 2))
+            self.assertTrue(all("items" in quote for quote in answer["items"]))
+            yaml = self.ask("quote", "-f", file.name, "-o", "yaml")[1]
+            self.assertEqual(yaml.splitlines().count("---"), 1)
+            lines = self.ask("quote", "-f", file.name, "-o", "csv")[1].splitlines()
+            self.assertEqual(lines.count(lines[0]), 1, "one heading")
+            self.assertNotIn("", lines)
+
     def _written(self):
         """All that the daemon wrote but its Lease, as the API server recorded it."""
         return [

@@ -6,6 +6,7 @@ import unittest
 
 from support.controlplane import ControlPlane
 from support.daemon import Daemon, slackline, slackline_binary
+from support.patience import patient
 
 API = "client.authentication.k8s.io"
 
@@ -67,6 +68,15 @@ class ExecPluginTest(unittest.TestCase):
                 )  # fmt: skip
                 self.assertEqual(done.returncode, 3, done.stdout)
                 self.assertIn(said, done.stderr)
+
+    def test_the_page_asks_whose_credentials_are_refused_to_log_in_again(self):
+        kubeconfig = self.plugin("stale", "v1", {"token": "no.such.token"})
+        done = subprocess.run(
+            [slackline_binary(), "page", "--kubeconfig", kubeconfig],
+            text=True, capture_output=True, check=False, timeout=patient(60),
+        )  # fmt: skip
+        self.assertEqual(done.returncode, 3, done.stdout)
+        self.assertIn("log in again", done.stderr)
 
 
 if __name__ == "__main__":

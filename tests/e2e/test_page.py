@@ -352,6 +352,9 @@ class StatesPageTest(PageCase):
             browser.wait_text(text)
             self.assertIn("Shadow mode", browser.text("#notes"))
             self.assertEqual(browser.axe(), [], state)
+        self.assertIn("Nothing is written", browser.text("main"))
+        browser.go("shadow?ns=team")
+        browser.wait_text("Counted in all namespaces")
         browser.go("task/team/nobody")
         browser.wait_text("no GPU task team/nobody")
 

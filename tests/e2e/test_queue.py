@@ -7,6 +7,7 @@ import json
 import os
 import pty
 import signal
+import socket
 import subprocess
 import unittest
 
@@ -72,6 +73,20 @@ class QueueTest(ActiveCase):
             self.assertEqual(process.wait(timeout=patient(10)), 0)
         os.close(ours)
         self.assertGreaterEqual(seen.count(b"\x1b[H"), 2, "each picture is drawn over the last")
+
+    def test_watching_ends_while_nobody_answers(self):
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+            for ending in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                with (
+                    self.subTest(ending),
+                    subprocess.Popen([slackline_binary(), "queue", "-s", url, "--watch"]) as process,
+                ):
+                    connection = silent.accept()[0]
+                    connection.recv(1)
+                    process.send_signal(ending)
+                    self.assertEqual(process.wait(timeout=patient(5)), 0)
+                    connection.close()
 
     def test_describe_tells_the_way_of_a_job(self):
         self._fill(2, duration="4s")

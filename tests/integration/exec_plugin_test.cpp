@@ -275,6 +275,19 @@ TEST_F(ExecPluginTest, NobodyWaitsLongerThanHeHasTime) {
   EXPECT_EQ(server_.count(std::string("GET ") + kPath), 0u);
 }
 
+TEST_F(ExecPluginTest, ACommandGivesItTheTimeOfTheProgramAndThenTheRequestItsOwn) {
+  answer_all();
+  program("sleep 1\n" + print(R"("token":"t")"));
+  ApiClient client(endpoint(), system_clock());
+  const Status awaited = client.await_credential();
+  ASSERT_TRUE(awaited) << awaited.error().message;
+  EXPECT_EQ(ask(client, 0.5), "ok");
+  ExecSpec slow = spec("sleep 60");
+  slow.time_s = 0.3;
+  EXPECT_THAT(ExecPlugin(slow, system_clock()).await().error().message,
+              HasSubstr("longer than 0.3 s"));
+}
+
 TEST_F(ExecPluginTest, WhoeverEndsWaitsForItNoLonger) {
   ExecPlugin plugin(spec("sleep 300"), system_clock());
   const double began_s = system_clock().steady_s();

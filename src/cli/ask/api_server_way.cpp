@@ -1,10 +1,12 @@
 #include "cli/ask/api_server_way.h"
 
 #include <atomic>
+#include <cstdio>
 #include <memory>
 #include <string_view>
 #include <utility>
 
+#include "cli/called.h"
 #include "cluster/api/api_client.h"
 #include "http/routes/visible_paths.h"
 #include "slackline/base/text.h"
@@ -20,6 +22,13 @@ net::Headers impersonation(const ApiServerWay& options) {
   for (const std::string& group : options.as_groups)
     headers.emplace_back("Impersonate-Group", group);
   return headers;
+}
+
+// 401 is no lack of a right, which naming a namespace or asking for a role would mend.
+Error error_of(const cluster::ApiFailure& failure) {
+  if (failure.status != 401) return failure.error();
+  return {ErrorCode::kUnavailable,
+          format("the kubeconfig's credentials are refused: log in again ({})", failure.message)};
 }
 
 client::Page page_of(net::HttpResponse answer) {
@@ -38,9 +47,11 @@ class BothWays {
         proxy_(std::move(proxy)),
         who_(impersonation(options)),
         timeout_s_(options.timeout_s),
+        in_a_hurry_(options.in_a_hurry),
         found_(options.service_named ? Found::kProxy : Found::kNothing) {}
 
   Result<client::Page> ask(const client::Asked& asked) {
+    if (!in_a_hurry_) SLACKLINE_TRY(api_->await_credential());
     SLACKLINE_ASSIGN(const Found found, find());
     if (found == Found::kAggregated) return ask_aggregated(asked);
     if (asked.method != "GET")
@@ -48,7 +59,7 @@ class BothWays {
                   "through the API server's service proxy the daemon can only be read: name a "
                   "listener of the daemon with --server, or in SLACKLINE_SERVER");
     auto answer = send(asked, proxy_ + std::string(asked.target));
-    if (!answer) return fail(answer.error().error());
+    if (!answer) return fail(error_of(answer.error()));
     return page_of(*std::move(answer));
   }
 
@@ -65,7 +76,7 @@ class BothWays {
                          "get apiservice v1.{}` says why",
                          http::kVisibilityGroup, said.error().message, http::kVisibilityGroup));
     if (!said && said.error().status != 404 && said.error().status != 403)
-      return fail(said.error().error());
+      return fail(error_of(said.error()));
     found_ = said ? Found::kAggregated : Found::kProxy;
     return found_.load();
   }
@@ -78,7 +89,7 @@ class BothWays {
                   "--server, or in SLACKLINE_SERVER");
     auto answer = send(asked, *target);
     if (answer) return page_of(*std::move(answer));
-    Error error = answer.error().error();
+    Error error = error_of(answer.error());
     if (answer.error().status == 403)
       error.message +=
           "; the ClusterRole view gives the right in a namespace, slackline-visibility-view with a "
@@ -102,6 +113,7 @@ class BothWays {
   const std::string proxy_;  // the prefix of its paths
   const net::Headers who_;
   const double timeout_s_;
+  const bool in_a_hurry_;
   std::atomic<Found> found_;
 };
 
@@ -110,6 +122,8 @@ class BothWays {
 Result<client::Way> way_through_api_server(const ApiServerWay& options) {
   SLACKLINE_ASSIGN(const ObjectKey service, parse_object_key(options.service));
   SLACKLINE_ASSIGN(auto api, cluster::connect(options.access));
+  for (const std::string& warning : api->endpoint().warnings)
+    std::fprintf(stderr, "%s: kubeconfig: %s\n", program().c_str(), warning.c_str());
   std::string prefix =
       format("/api/v1/namespaces/{}/services/{}/proxy", cluster::path_segment(service.ns),
              cluster::path_segment(service.name));

@@ -21,7 +21,8 @@ struct ApiServerWay {
   std::string as{};
   std::string as_uid{};
   std::vector<std::string> as_groups{};
-  double timeout_s = 10;
+  double timeout_s = 10;       // of a request, once a credential plug-in has answered
+  bool in_a_hurry = false;     // that plug-in's time, too
   bool service_named = false;  // then that one is asked, whatever else there is
 };
 

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cli/commands.h"
@@ -96,7 +97,13 @@ int show_list(const AnswerOptions& options, const std::string& path) {
   return 0;
 }
 
-Result<std::string> quote_one(const AnswerOptions& options, const wire::ManifestObject& object) {
+struct Quoted {
+  std::string standing;
+  std::string text;     // as it is asked for
+  bool fitted = false;  // to the terminal: its cells are printable, its colours ours
+};
+
+Result<Quoted> quote_one(const AnswerOptions& options, const wire::ManifestObject& object) {
   SLACKLINE_TRY(can_be_asked(object));
   const std::string ns = !object.ns.empty()   ? object.ns
                          : options.ns.empty() ? "default"
@@ -104,36 +111,48 @@ Result<std::string> quote_one(const AnswerOptions& options, const wire::Manifest
   std::string path = "/v1/quote?limit=1000&namespace=" + client::encode_query(ns);
   add_parameter(path, "deadline", options.deadline);
   client::Client client(options.server);
-  SLACKLINE_ASSIGN(const std::string json, client.post_json(path + "&output=json", object.json));
+  SLACKLINE_ASSIGN(std::string json, client.post_json(path + "&output=json", object.json));
   SLACKLINE_ASSIGN(std::string standing, wire::standing_in_quote(json));
-  if (options.output == "json") {
-    print_answer(json);
-    return standing;
-  }
+  if (options.output == "json") return Quoted{std::move(standing), std::move(json)};
   const bool fit = is_terminal() && (options.output == "table" || options.output == "wide");
   SLACKLINE_ASSIGN(
-      const std::string text,
+      std::string text,
       client.post_json(path + "&output=" + (fit ? "cells" : options.output), object.json));
-  if (!fit) {
-    print_answer(text);
-    return standing;
-  }
+  if (!fit) return Quoted{std::move(standing), std::move(text)};
   SLACKLINE_ASSIGN(const wire::Cells cells, wire::decode_cells(text));
-  std::fputs(client::terminal_table(cells, terminal_style(options.output)).c_str(), stdout);
-  return standing;
+  return Quoted{std::move(standing), client::terminal_table(cells, terminal_style(options.output)),
+                true};
+}
+
+// Of several objects: documents of YAML, one table of CSV, items of one JSON list.
+void print_quote(const std::string& output, Quoted quote, bool first) {
+  if (!first && output == "csv") quote.text.erase(0, quote.text.find('\n') + 1);
+  if (!first && output != "csv")
+    std::fputs(output == "yaml" ? "---\n" : output == "json" ? ",\n" : "\n", stdout);
+  if (quote.fitted)
+    std::fputs(quote.text.c_str(), stdout);
+  else
+    print_answer(quote.text);
 }
 
 // The worst of all objects of the file: late before unknown.
 int quote(const AnswerOptions& options) {
   const auto manifest = read_manifest_file(options.file);
   if (!manifest) return report_failure(manifest.error());
+  const bool is_list = options.output == "json" && manifest->objects.size() > 1;
+  if (is_list) std::fputs("{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":[\n", stdout);
   int worst = 0;
-  for (std::size_t i = 0; i < manifest->objects.size(); ++i) {
-    if (i > 0) std::fputs("\n", stdout);
-    const auto standing = quote_one(options, manifest->objects[i]);
-    const int code = standing ? exit_code_of_answer(*standing) : report_failure(standing.error());
+  bool first = true;
+  for (const wire::ManifestObject& object : manifest->objects) {
+    auto quoted = quote_one(options, object);
+    const int code =
+        quoted ? exit_code_of_answer(quoted->standing) : report_failure(quoted.error());
     if (worst == 0 || code == kFailure || (code == kAnswerIsNo && worst != kFailure)) worst = code;
+    if (!quoted) continue;
+    print_quote(options.output, *std::move(quoted), first);
+    first = false;
   }
+  if (is_list) std::fputs("]}\n", stdout);
   return worst;
 }
 

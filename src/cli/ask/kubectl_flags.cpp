@@ -19,7 +19,6 @@ namespace slackline::cli {
 namespace {
 
 constexpr double kNoTimeout_s = 24 * kHour_s;  // of --request-timeout=0
-constexpr double kExecPlugin_s = 30;
 
 struct KubectlFlags {
   ApiServerWay way{.access = {.kubeconfig_first = true}};
@@ -98,7 +97,8 @@ Status take_token(const KubectlFlags& flags, client::ClientOptions& server) {
   const auto endpoint = cluster::find_endpoint(flags.way.access);
   if (!endpoint) return {};
   cluster::Credentials credentials(*endpoint, system_clock());
-  SLACKLINE_ASSIGN(const auto credential, credentials.current(kExecPlugin_s));
+  SLACKLINE_ASSIGN(const auto credential,
+                   server.in_a_hurry ? credentials.current(server.timeout_s) : credentials.await());
   server.token = credential.token;
   return {};
 }
@@ -107,6 +107,7 @@ Status find_way(const CLI::App& command, KubectlFlags& flags, client::ClientOpti
                 std::string& ns) {
   if (!flags.request_timeout.empty()) server.timeout_s = timeout_of(flags.request_timeout);
   flags.way.timeout_s = server.timeout_s;
+  flags.way.in_a_hurry = server.in_a_hurry;
   const auto endpoint = cluster::find_endpoint(flags.way.access);
   const bool named = given(command, "--context") || given(command, "--kubeconfig");
   if (!endpoint && (named || server.url.empty())) return fail(endpoint.error());

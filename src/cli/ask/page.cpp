@@ -25,8 +25,6 @@
 namespace slackline::cli {
 namespace {
 
-constexpr double kPluginWait_s = 30;
-
 struct PageOptions {
   client::ClientOptions server;
   cluster::KubeAccess kube;
@@ -81,7 +79,7 @@ class DirectWay {
 
   Result<std::string> ask_once(const http::Onward& asked) SLACKLINE_REQUIRES(mutex_) {
     if (credentials_) {
-      SLACKLINE_ASSIGN(credential_, credentials_->current(kPluginWait_s));
+      SLACKLINE_ASSIGN(credential_, credentials_->await());
       if (credential_.token != server_.token) client_.reset();
       server_.token = credential_.token;
     }
@@ -120,15 +118,15 @@ bool may_view_less(const PageOptions& options, const Error& refusal) {
 }
 
 Status serve_page(const PageOptions& options) {
-  sigset_t signals;
-  sigemptyset(&signals);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP})
-    sigaddset(&signals, signal);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   SLACKLINE_ASSIGN(http::Forward forward, way_to_the_daemon(options));
   if (const auto first = forward({"GET", "/v1/cluster", ""});
       !first && !may_view_less(options, first.error()))
     return fail(first.error().with_context(options.direct ? options.server.url : options.service));
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+    sigaddset(&signals, signal);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // before the server's threads begin
   const std::string secret = new_secret();
   http::Router router;
   http::set_error_pages(router);

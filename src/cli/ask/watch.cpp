@@ -1,12 +1,16 @@
 #include "cli/ask/watch.h"
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstdio>
 #include <ctime>
 #include <string_view>
 #include <vector>
 
+#include <unistd.h>
+
+#include "cli/exit_codes.h"
 #include "cli/terminal.h"
 #include "cli/text_files.h"
 #include "slackline/base/clock.h"
@@ -16,8 +20,9 @@
 namespace slackline::cli {
 namespace {
 
+constexpr std::array kEnding = {SIGINT, SIGTERM, SIGHUP};
 constexpr std::string_view kNoWrap = "\x1b[?7l";
-constexpr std::string_view kWrap = "\x1b[?7h";
+constexpr std::string_view kEnd = "\x1b[?7h\n";  // lines are wrapped again
 constexpr std::string_view kHome = "\x1b[H";
 constexpr std::string_view kEndOfLine = "\x1b[K\n";
 constexpr std::string_view kRestOfScreen = "\x1b[J";
@@ -58,6 +63,30 @@ void append(const WatchOptions& options, const std::string& heading, const std::
   if (!body.ends_with('\n')) put("\n");
 }
 
+volatile std::sig_atomic_t redraws = 0;
+
+// A request may take long: a signal does not wait for its answer.
+void end_at_once(int /*signal*/) {
+  if (redraws != 0 && ::write(STDOUT_FILENO, kEnd.data(), kEnd.size()) < 0) ::_exit(kFailure);
+  ::_exit(0);
+}
+
+void end_by(const sigset_t& signals) {
+  struct sigaction action{};
+  action.sa_handler = end_at_once;
+  for (const int signal : kEnding)
+    ::sigaction(signal, &action, nullptr);
+  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+}
+
+Result<std::string> ask_until(const sigset_t& signals,
+                              const std::function<Result<std::string>()>& ask) {
+  ::pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+  auto answer = ask();
+  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  return answer;
+}
+
 // False: asked to stop.
 bool rest(const sigset_t& signals, double seconds) {
   timespec time{};
@@ -71,15 +100,18 @@ bool rest(const sigset_t& signals, double seconds) {
 int watch(const WatchOptions& options, const std::function<Result<std::string>()>& ask) {
   sigset_t signals;
   sigemptyset(&signals);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+  for (const int signal : kEnding)
     sigaddset(&signals, signal);
-  sigprocmask(SIG_BLOCK, &signals, nullptr);
+  end_by(signals);
   const bool terminal = is_terminal();
   bool first = true;
   do {
-    const auto answer = ask();
+    const auto answer = ask_until(signals, ask);
     if (!answer && first) return report_failure(answer.error());
-    if (terminal && first) put(format("{}\x1b[2J", kNoWrap));
+    if (terminal && first) {
+      redraws = 1;
+      put(format("{}\x1b[2J", kNoWrap));
+    }
     const std::string now = format_rfc3339(system_clock().wall_s());
     if (terminal)
       redraw(format("{}  every {}  {}", options.title, format_duration(options.interval_s), now),
@@ -91,7 +123,7 @@ int watch(const WatchOptions& options, const std::function<Result<std::string>()
     std::fflush(stdout);
     first = false;
   } while (rest(signals, options.interval_s));
-  if (terminal) put(format("{}\n", kWrap));
+  if (terminal) put(kEnd);
   return 0;
 }
 

@@ -98,6 +98,7 @@ Result<int> release(const ReleaseOptions& options) {
   SLACKLINE_ASSIGN(const std::optional<double> limit_s, vigil_s(options));
   SLACKLINE_ASSIGN(const auto api,
                    cluster::connect({.kubeconfig = configuration.cluster.kubeconfig}));
+  SLACKLINE_TRY(api->await_credential());
   if (limit_s) {
     SLACKLINE_ASSIGN(const bool lives, planner_lives(configuration.planner.lease, *limit_s, *api));
     if (lives) return 0;

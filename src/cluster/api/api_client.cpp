@@ -55,6 +55,11 @@ ApiClient::ApiClient(KubeEndpoint endpoint, const Clock& clock)
       credentials_(endpoint_, clock),
       http_(endpoint_.tls) {}
 
+Status ApiClient::await_credential() {
+  const auto credential = credentials_.await();
+  return credential ? Status() : fail(credential.error());
+}
+
 ApiResult<net::HttpResponse> ApiClient::send(net::HttpRequest request) {
   request.url = endpoint_.server + request.url;
   const double until_s = clock_.steady_s() + request.timeout_s;

@@ -44,6 +44,10 @@ class ApiClient {
  public:
   ApiClient(KubeEndpoint endpoint, const Clock& clock);
 
+  // Of a command that a person waits for: afterwards a request's time is its own, not a plug-in's,
+  // which may ask that person something.
+  Status await_credential();
+
   // `request.url` is a path with its query. Only 2xx is a value.
   ApiResult<net::HttpResponse> send(net::HttpRequest request);
 

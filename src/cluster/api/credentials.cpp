@@ -11,6 +11,10 @@ Result<Credentials::Credential> Credentials::current(double wait_s) {
   return Credential{.token = token_.current()};
 }
 
+Result<Credentials::Credential> Credentials::await() {
+  return plugin_ ? plugin_->await() : current(0);
+}
+
 void Credentials::refuse(const Credential& credential) {
   if (plugin_)
     plugin_->refuse(credential.serial);

@@ -22,6 +22,8 @@ class Credentials {
 
   // Waits for a plug-in at most so long.
   Result<Credential> current(double wait_s);
+  // As long as a plug-in may take.
+  Result<Credential> await();
   // The API server answered 401 to it: it is read or made again.
   void refuse(const Credential& credential);
   // The process ends: nobody waits long for a plug-in any more.

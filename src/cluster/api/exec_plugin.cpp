@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <csignal>
 
 #include <unistd.h>
 
@@ -17,6 +18,7 @@ constexpr double kBefore_s = 60;       // so long before it expires another one 
 constexpr double kBetweenRuns_s = 10;  // though not all the time
 constexpr double kLongestRest_s = 60;
 constexpr double kLastWait_s = 1;
+constexpr double kToEnd_s = 2;  // after its time it is ended, and that is said
 constexpr const char* kInfo = "KUBERNETES_EXEC_INFO";
 
 bool at_terminal() {
@@ -95,6 +97,10 @@ Result<ExecPlugin::Credential> ExecPlugin::current(double wait_s) {
   return credential_;
 }
 
+Result<ExecPlugin::Credential> ExecPlugin::await() {
+  return current((talks() ? spec_.terminal_time_s : spec_.time_s) + kToEnd_s);
+}
+
 void ExecPlugin::refuse(std::uint64_t serial) {
   MutexLock lock(mutex_);
   if (credential_.serial != serial) return;
@@ -112,6 +118,9 @@ void ExecPlugin::hurry() {
 }
 
 void ExecPlugin::run_when_wanted() {
+  sigset_t all;  // are for the threads that know what to do
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, nullptr);
   for (;;) {
     {
       MutexLock lock(mutex_);
@@ -136,14 +145,18 @@ void ExecPlugin::run_when_wanted() {
   }
 }
 
+bool ExecPlugin::talks() const {
+  return spec_.input != ExecInput::kNever && at_terminal();
+}
+
 Result<wire::ExecCredential> ExecPlugin::run() const {
   const auto failed = [this](const Error& error) {
     const std::string hint = spec_.install_hint.empty() ? "" : "\n" + spec_.install_hint;
     return fail(error.code, format("the kubeconfig's credential plug-in {}: {}{}", spec_.command,
                                    error.message, error.code == ErrorCode::kNotFound ? hint : ""));
   };
-  const bool talks = spec_.input != ExecInput::kNever && at_terminal();
-  if (spec_.input == ExecInput::kAlways && !talks)
+  const bool interactive = talks();
+  if (spec_.input == ExecInput::kAlways && !interactive)
     return failed({ErrorCode::kUnavailable,
                    "it needs a terminal (interactiveMode: Always), and stdin is not a terminal"});
   ChildCommand command;
@@ -153,9 +166,9 @@ Result<wire::ExecCredential> ExecPlugin::run() const {
     command.environment.emplace_back(*each);
   for (const auto& [name, value] : spec_.environment)
     set(command.environment, name, value);
-  set(command.environment, kInfo, talks ? spec_.info_at_terminal : spec_.info);
-  command.interactive = talks;
-  command.time_s = talks ? spec_.terminal_time_s : spec_.time_s;
+  set(command.environment, kInfo, interactive ? spec_.info_at_terminal : spec_.info);
+  command.interactive = interactive;
+  command.time_s = interactive ? spec_.terminal_time_s : spec_.time_s;
   command.max_output = kMaxOutput;
   const auto printed = run_child(command, [this] { return stopping(); });
   if (!printed) return failed(printed.error());

@@ -59,6 +59,8 @@ class ExecPlugin {
 
   // kTimeout: the program has not answered within `wait_s`; it goes on.
   Result<Credential> current(double wait_s);
+  // As long as the program may take, which a person at the terminal may have to answer.
+  Result<Credential> await();
   // The API server does not take it: the next current() waits for another one.
   void refuse(std::uint64_t serial);
   // From now on all wait together at most a second for it: the process ends.
@@ -67,6 +69,7 @@ class ExecPlugin {
  private:
   void run_when_wanted();
   Result<wire::ExecCredential> run() const;
+  bool talks() const;
   bool stopping() const;
   bool usable() const SLACKLINE_REQUIRES(mutex_);
   double rest_s() const SLACKLINE_REQUIRES(mutex_);

@@ -1,8 +1,8 @@
 // TokenSource: the bearer token of the moment.
 //
 // A token file is read again at most 60 s after it was read last, and at once after a 401
-// (refresh). A file that is missing or empty (kubelet replaces it) leaves the old token in use.
-// Never logged.
+// (refresh). A file that is missing or empty (kubelet replaces it) leaves the old token in use, at
+// first the fixed one. Never logged.
 //
 // Thread-safety: all methods.
 #pragma once

@@ -10,6 +10,7 @@
 
 #include "cluster/api/exec_spec.h"
 #include "slackline/base/base64.h"
+#include "slackline/base/loopback.h"
 #include "slackline/base/text.h"
 #include "wire/format/json_view.h"
 #include "wire/format/yaml.h"
@@ -27,6 +28,15 @@ Result<std::string> bytes_of(std::string_view text, std::string_view field) {
   auto bytes = decode_base64(text);
   if (!bytes) return fail(bytes.error().with_context(field));
   return bytes;
+}
+
+// As kubectl takes it: a kubeconfig in which nothing is written yet.
+bool says_nothing(std::string_view text) {
+  const auto lines = split(text, '\n');
+  return std::all_of(lines.begin(), lines.end(), [](std::string_view line) {
+    line = trim(line);
+    return line.empty() || line.starts_with('#') || line == "---";
+  });
 }
 
 // What one of the files says, and where its relative paths start.
@@ -62,6 +72,7 @@ class MergedFiles {
 
  private:
   Status add(const KubeconfigFile& file) {
+    if (says_nothing(file.text)) return {};
     SLACKLINE_ASSIGN(const std::string json, wire::yaml_to_json(file.text));  // includes JSON
     auto document = std::make_unique<wire::JsonDocument>();
     SLACKLINE_ASSIGN(const JsonView root, document->parse(json));
@@ -96,6 +107,10 @@ Status refuse_unsupported(JsonView cluster, JsonView user, std::string_view user
   return {};
 }
 
+bool is_in_the_clear(const KubeEndpoint& endpoint) {
+  return endpoint.server.starts_with("http://") && !is_loopback_url(endpoint.server);
+}
+
 Status read_server(JsonView cluster, std::string_view folder, KubeEndpoint& endpoint) {
   endpoint.server = cluster["server"].text();
   while (endpoint.server.ends_with('/'))
@@ -104,8 +119,9 @@ Status read_server(JsonView cluster, std::string_view folder, KubeEndpoint& endp
   if (!plain && !endpoint.server.starts_with("https://"))
     return fail(ErrorCode::kInvalidArgument,
                 format("server '{}': must start with https:// (or http://)", endpoint.server));
-  if (plain)
-    endpoint.warnings.push_back("server is plain http: tokens and answers travel unprotected");
+  if (is_in_the_clear(endpoint))
+    endpoint.warnings.push_back(
+        "server is plain http: no credentials are sent to it, and answers travel unprotected");
   endpoint.tls.ca_file = path_in(folder, cluster["certificate-authority"].text());
   SLACKLINE_ASSIGN(endpoint.tls.ca_data, bytes_of(cluster["certificate-authority-data"].text(),
                                                   "certificate-authority-data"));
@@ -121,7 +137,6 @@ Status read_server(JsonView cluster, std::string_view folder, KubeEndpoint& endp
 Status read_user(JsonView user, std::string_view folder, KubeEndpoint& endpoint) {
   endpoint.token = trim(user["token"].text());
   endpoint.token_file = path_in(folder, user["tokenFile"].text());
-  if (!endpoint.token_file.empty()) endpoint.token.clear();  // as in client-go: the file wins
   net::TlsOptions& tls = endpoint.tls;
   tls.certificate_file = path_in(folder, user["client-certificate"].text());
   tls.key_file = path_in(folder, user["client-key"].text());
@@ -175,8 +190,17 @@ Result<std::vector<std::string>> default_kubeconfigs() {
 
 bool has_kubeconfig() {
   if (!environment("KUBECONFIG").empty()) return true;
-  std::error_code ignored;
-  return std::filesystem::exists(environment("HOME") + "/.kube/config", ignored);
+  std::error_code none;
+  const auto size = std::filesystem::file_size(environment("HOME") + "/.kube/config", none);
+  return !none && size > 0;
+}
+
+// As in client-go: beside a token a file may come later, alone it must be there.
+Status require_token_file(const KubeEndpoint& endpoint) {
+  if (endpoint.token_file.empty() || !endpoint.token.empty()) return {};
+  if (std::ifstream(endpoint.token_file).good()) return {};
+  return fail(ErrorCode::kNotFound,
+              format("the user's tokenFile {} cannot be read", endpoint.token_file));
 }
 
 }  // namespace
@@ -200,6 +224,7 @@ Result<KubeEndpoint> parse_kubeconfig(const std::vector<KubeconfigFile>& files,
   KubeEndpoint endpoint;
   endpoint.ns = chosen.says["namespace"].text();
   SLACKLINE_TRY(read_server(cluster.says, cluster.folder, endpoint));
+  if (is_in_the_clear(endpoint)) return endpoint;  // as kubectl: without saying who asks
   SLACKLINE_TRY(read_user(user.says, user.folder, endpoint));
   // As client-go: a token of the file goes before a plug-in.
   if (user.says["exec"].present() && endpoint.token.empty() && endpoint.token_file.empty()) {
@@ -246,7 +271,8 @@ Result<KubeEndpoint> find_endpoint(const KubeAccess& access) {
     files.push_back({std::move(text), std::filesystem::path(path).parent_path().string(), path});
   }
   auto endpoint = parse_kubeconfig(files, access.context);
-  if (!endpoint) return fail(endpoint.error().with_context("kubeconfig " + join(paths, ", ")));
+  const Status usable = endpoint ? require_token_file(*endpoint) : fail(endpoint.error());
+  if (!usable) return fail(usable.error().with_context("kubeconfig " + join(paths, ", ")));
   return endpoint;
 }
 

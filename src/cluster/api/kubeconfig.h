@@ -26,7 +26,7 @@ struct KubeAccess {
 struct KubeEndpoint {
   std::string server;  // "https://host:port", without a trailing slash
   net::TlsOptions tls;
-  std::string token;             // fixed; empty when there is a file, or a client certificate only
+  std::string token;             // fixed, or until the file can be read; empty = none is written
   std::string token_file;        // read again and again (kube_token.h)
   std::optional<ExecSpec> exec;  // a plug-in that is asked who we are; not beside a token
   std::string ns;                // of the context or the pod; empty = none is named

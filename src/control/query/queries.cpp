@@ -20,6 +20,7 @@
 #include "slackline/core/verbs/filter.h"
 #include "slackline/core/verbs/score.h"
 #include "slackline/model/contract.h"
+#include "slackline/model/object_key.h"
 #include "store/journal.h"
 
 namespace slackline::control {
@@ -220,6 +221,22 @@ Result<ModelView> Queries::model(const std::string& name) const {
               format("nothing is known about a model {}; GET /v1/models lists the known models, "
                      "POST /v1/models/{}/samples adds measurements",
                      printable(name, 64), printable(name, 64)));
+}
+
+void hide_from(Viewer viewer, JournalPage& page) {
+  constexpr std::string_view kFor = " for ";
+  for (DecisionRow& row : page.rows) {
+    if (row.stop && !row.stop->asker.ns.empty() && !viewer.sees(row.stop->asker.ns))
+      row.stop->asker = {};
+    // A calibration run ends without a price: only the words name who wanted its GPUs.
+    const std::size_t named = row.result.find(kFor);
+    if (named == std::string::npos) continue;
+    const std::size_t begin = named + kFor.size();
+    const std::size_t end = std::min(row.result.find_first_of(" ,:", begin), row.result.size());
+    const auto asker = parse_object_key(row.result.substr(begin, end - begin));
+    if (!asker || viewer.sees(asker->ns)) continue;
+    row.result.replace(begin, end - begin, "a task of another namespace");
+  }
 }
 
 Result<JournalPage> Queries::decisions(const JournalQuery& query) const {

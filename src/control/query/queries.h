@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "control/answers/viewer.h"
 #include "control/serve/extender.h"
 #include "message/views.h"
 #include "slackline/base/clock.h"
@@ -23,6 +24,10 @@ class Journal;
 }
 
 namespace slackline::control {
+
+// A run may be stopped for a task of any namespace: which one is left out where the viewer may not
+// see it.
+void hide_from(Viewer viewer, JournalPage& page);
 
 class Queries {
  public:

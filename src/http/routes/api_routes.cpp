@@ -107,11 +107,13 @@ Result<JournalQuery> journal_query(const Request& request) {
   return query;
 }
 
-Response list_decisions(const control::Queries& queries, Pages&, const Request& request) {
+Response list_decisions(const control::Queries& queries, const ViewerOf& viewer_of,
+                        const Request& request) {
   const auto query = journal_query(request);
   if (!query) return failure(query.error());
-  const auto page = queries.decisions(*query);
+  auto page = queries.decisions(*query);
   if (!page) return failure(page.error());
+  if (viewer_of) control::hide_from(viewer_of(request), *page);
   // Rows never change and a new one has a greater id, so an id marks where the list continues.
   const std::string next = page->next_before_id > 0 ? std::to_string(page->next_before_id) : "";
   return show(request, Listing<DecisionRow>{page->rows}, Rest{next});
@@ -199,12 +201,15 @@ void add_score_routes(Router& router, const Bind& bind) {
               .operation = std::move(tries)});
 }
 
-template <class Bind>
-void add_decision_route(Router& router, const Bind& bind) {
+void add_decision_route(Router& router, const control::Queries& queries,
+                        const ViewerOf& viewer_of) {
   router.add(
       {.method = "GET",
        .pattern = "/v1/decisions",
-       .handler = bind(list_decisions),
+       .handler =
+           [&queries, viewer_of](const Request& request) {
+             return list_decisions(queries, viewer_of, request);
+           },
        .parameters = journal_parameters({pod_parameter(), verb_parameter()}),
        .namespace_parameter = "pod",
        .operation = answers_list<DecisionRow>("listDecisions", "The decision journal, newest first",
@@ -213,7 +218,8 @@ void add_decision_route(Router& router, const Bind& bind) {
 
 }  // namespace
 
-void add_api_routes(Router& router, const control::Queries& queries, Pages& pages) {
+void add_api_routes(Router& router, const control::Queries& queries, Pages& pages,
+                    const ViewerOf& viewer_of) {
   const auto always = [&queries, &pages](QueryAnswer answer) {
     return [answer, &queries, &pages](const Request& request) {
       return answer(queries, pages, request);
@@ -228,7 +234,7 @@ void add_api_routes(Router& router, const control::Queries& queries, Pages& page
   add_cluster_route(router, always);
   add_task_routes(router, once_read);
   add_score_routes(router, once_read);
-  add_decision_route(router, always);
+  add_decision_route(router, queries, viewer_of);
   set_error_pages(router);
 }
 

@@ -34,13 +34,15 @@ namespace slackline::http {
 // The server's own refusals become Status documents.
 void set_error_pages(Router& router);
 
-// What is there: /v1/{cluster,nodes,tasks,scores,decisions}, placements, /openapi.json. Sets the
-// error pages too.
-void add_api_routes(Router& router, const control::Queries& queries, Pages& pages);
-
 // What the one who sent the request may see (routes/api_guard.h); everything where nobody guards
 // the listener.
 using ViewerOf = std::function<control::Viewer(const Request&)>;
+
+// What is there: /v1/{cluster,nodes,tasks,scores,decisions}, placements, /openapi.json. Sets the
+// error pages too.
+void add_api_routes(Router& router, const control::Queries& queries, Pages& pages,
+                    const ViewerOf& viewer_of);
+
 // What active mode's webhook would say of an object that is created now.
 using Foretell = std::function<AdmissionDecision(const AdmissionReview&)>;
 

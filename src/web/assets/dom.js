@@ -1,13 +1,11 @@
 // Makes and updates elements. Text is only ever text: nothing here parses HTML, so that a name or an
 // annotation from the cluster cannot become markup.
 
-const SVG = 'http://www.w3.org/2000/svg';
-const SVG_NAMES = new Set(['svg', 'path', 'line', 'rect', 'circle', 'g']);
-const HANDLERS = ['onclick', 'oninput', 'onchange', 'onsubmit', 'onkeydown'];
+const HANDLERS = ['onclick', 'oninput', 'onchange', 'onsubmit'];
 
 // h('a', {href: '#/queue', onclick: f, style: {left: '4px'}}, 'text', [more])
 export function h(name, attributes, ...children) {
-  const made = SVG_NAMES.has(name) ? document.createElementNS(SVG, name) : document.createElement(name);
+  const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes || {})) {
     if (value === null || value === undefined || value === false) continue;
     if (key.startsWith('on')) made[key] = value;
@@ -45,12 +43,11 @@ export function morph(old, fresh) {
     if (name !== 'style' && old.getAttribute(name) !== value) old.setAttribute(name, value);
   if (old.style.cssText !== fresh.style.cssText) old.style.cssText = fresh.style.cssText;
   for (const handler of HANDLERS) if (old[handler] !== fresh[handler]) old[handler] = fresh[handler];
-  if (/^(INPUT|TEXTAREA)$/.test(old.nodeName)) {
+  if (old.nodeName === 'INPUT') {
     if (old !== document.activeElement && old.value !== fresh.value) old.value = fresh.value;
     return;
   }
   fill(old, [...fresh.childNodes]);
-  if (old.nodeName === 'SELECT') old.value = fresh.value;
 }
 
 // Makes `wanted` the children of `parent`.

@@ -69,11 +69,10 @@ export const figure = (x) => (!Number.isFinite(x) || x === 0 ? '–' : Math.abs(
 export const percent = (share) => `${Math.round(100 * share)} %`;
 export const plural = (n, one, many = `${one}s`) => `${thousands(n)} ${n === 1 ? one : many}`;
 
-export const taskHref = (ns, name) => `#/task/${encodeURIComponent(ns)}/${encodeURIComponent(name)}`;
+// Of a task: "namespace/name".
+export const keyOf = (row) => `${row.namespace}/${row.name}`;
+export const nameOf = (key) => key.slice(key.indexOf('/') + 1);
+export const taskHref = (key) => `#/task/${encodeURIComponent(key.slice(0, key.indexOf('/')))}/${encodeURIComponent(nameOf(key))}`;
 
-// A link to a task's own view. `key`: "namespace/name".
-export function taskLink(key, text) {
-  const slash = key.indexOf('/');
-  if (slash < 0) return text || key;
-  return h('a', { href: taskHref(key.slice(0, slash), key.slice(slash + 1)), title: key }, text || key.slice(slash + 1));
-}
+// A link to a task's own view.
+export const taskLink = (key, text) => (key.includes('/') ? h('a', { href: taskHref(key), title: key }, text || nameOf(key)) : text || key);

@@ -1,7 +1,7 @@
 // Every GPU of every node as a cell: who has it, whom it is held for, or why nobody can use it.
 import { h } from './dom.js';
-import { plural, taskHref } from './format.js';
-import { askPage, empty, filters, pager, pools, search } from './parts.js';
+import { nameOf, plural, taskHref } from './format.js';
+import { askPage, empty, filters, nothing, pager, pools, search } from './parts.js';
 
 const SIZE = 60;
 const MOST_CELLS = 64; // of one occupant
@@ -36,11 +36,9 @@ function partOf(node, use) {
 const cells = (n) => Array.from({ length: Math.min(Math.max(n, 0), MOST_CELLS) }, () => h('i'));
 
 function occupantOf(one, i, unit) {
-  const slash = one.task.indexOf('/');
-  const name = one.task.slice(slash + 1);
   const label = `${one.task}: ${plural(one.gpus, unit)}, ${BY[one.by]}`;
-  return h('a', { class: `who ${one.by} ${tint(one.task)}`, 'data-key': `${one.pod || one.task} ${one.by} ${i}`, href: taskHref(one.task.slice(0, slash), name), 'aria-label': label, title: label, style: { '--n': Math.max(1, Math.min(one.gpus, MOST_CELLS)) } },
-    cells(one.gpus), h('b', { 'aria-hidden': 'true' }, SIGN[one.by], name));
+  return h('a', { class: `who ${one.by} ${tint(one.task)}`, 'data-key': `${one.pod || one.task} ${one.by} ${i}`, href: taskHref(one.task), 'aria-label': label, title: label, style: { '--n': Math.max(1, Math.min(one.gpus, MOST_CELLS)) } },
+    cells(one.gpus), h('b', { 'aria-hidden': 'true' }, SIGN[one.by], nameOf(one.task)));
 }
 
 function useOf(node, use) {
@@ -79,7 +77,7 @@ function draw({ list }, state) {
     h('div', { class: 'tools' }, filters(state, 'state', choices, 'Which nodes'), search(state, 'Search nodes, types, tasks')),
     h('ul', { class: 'legend', 'aria-label': 'Legend', role: 'list' }, [['who free', 'free'], ['who plan tint1', 'planned by Slackline'], ['who scheduler tint1', 'by kube-scheduler'], ['who held tint1', '◷ held'], ['who other tint1', '◇ another scheduler’s'], ['who out', '× out of use'], ['who free part', 'half as wide: a MIG slice or a share of a GPU']].map(([kind, text]) => h('li', null, h('span', { class: kind, style: { '--n': 1 }, 'aria-hidden': 'true' }, h('i')), text))),
     list.items.length ? [...groups].map(([type, nodes]) => h('section', { class: 'type', 'data-key': type, 'aria-label': type }, h('h2', null, type, h('span', { class: 'muted' }, ` ${plural(nodes.length, 'node')} here`)), h('ul', { class: 'nodes', role: 'list' }, nodes.map(nodeOf))))
-      : narrowed ? empty('Nothing matches', 'No node fits the filter. ', h('a', { href: state.link({ search: undefined, state: undefined, page: undefined }) }, 'Show all'))
+      : narrowed ? nothing('node', state)
         : empty('No GPUs', 'No node of the cluster offers a GPU resource that the configuration names.'),
     pager(list, state, 'node', SIZE),
   ].flat().filter(Boolean);

@@ -107,6 +107,13 @@ export const table = (label, headings, rows, isNumber = (i) => i > 0) => h('div'
 
 export const mark = (kind, text, title) => h('span', { class: `mark ${kind}`, title }, text);
 
+export const section = (title, ...parts) => h('section', null, h('h2', null, title), parts);
+export const muted = (...text) => h('p', { class: 'muted' }, text);
+export const foot = (...text) => h('p', { class: 'muted foot' }, text);
+export const sub = (...text) => h('span', { class: 'sub' }, text);
+export const heading = (...text) => h('th', { scope: 'row' }, text); // of a row
+export const num = (...text) => h('td', { class: 'n' }, text);
+
 // A term and what it is.
 export const fact = (name, ...value) => h('div', null, h('dt', null, name), h('dd', null, value.length && value.some((v) => v !== null && v !== undefined && v !== '') ? value : '–'));
 
@@ -118,3 +125,5 @@ export function typeOf(row) {
 }
 
 export const empty = (title, ...text) => h('div', { class: 'empty' }, h('p', null, h('strong', null, title)), h('p', null, text));
+
+export const nothing = (what, state) => empty('Nothing matches', `No ${what} fits the filter. `, h('a', { href: state.link({ search: undefined, state: undefined, page: undefined }) }, 'Show all'));

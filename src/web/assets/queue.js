@@ -1,7 +1,7 @@
 // The queue: who waits, why, and when it will be done.
 import { h } from './dom.js';
-import { interval, moment, percent, plural, relative, seconds, signed, taskLink } from './format.js';
-import { askPage, empty, filters, mark, pager, pools, search, shapeOf, sortable, totalOf, typeOf } from './parts.js';
+import { interval, keyOf, moment, percent, plural, relative, seconds, signed, taskLink } from './format.js';
+import { askPage, empty, filters, foot, mark, nothing, pager, pools, search, shapeOf, sortable, sub, totalOf, typeOf } from './parts.js';
 
 async function load(state, signal) {
   const { query } = state;
@@ -30,16 +30,16 @@ export function marks(row) {
 
 function rowOf(row) {
   const slack = row.slackSeconds;
-  return h('tr', { 'data-key': `${row.kind}/${row.namespace}/${row.name}`, class: row.state },
+  return h('tr', { 'data-key': `${row.kind}/${keyOf(row)}`, class: row.state },
     h('td', { class: 'n', 'data-label': 'Position' }, row.position || h('span', { class: 'dot', title: row.state }, row.state === 'running' ? '▶' : '▷')),
-    h('th', { scope: 'row', class: 'task' }, taskLink(`${row.namespace}/${row.name}`),
-      h('span', { class: 'sub' }, row.namespace, row.model ? ` · ${row.model}` : '', row.qosClass === 'normal' ? '' : ` · ${row.qosClass}`)),
+    h('th', { scope: 'row', class: 'task' }, taskLink(keyOf(row)),
+      sub(row.namespace, row.model ? ` · ${row.model}` : '', row.qosClass === 'normal' ? '' : ` · ${row.qosClass}`)),
     h('td', { class: 'standing', 'data-label': 'Status' }, marks(row), standing(row)),
-    h('td', { 'data-label': 'Deadline' }, row.deadline ? [moment(row.deadline), h('span', { class: 'sub' }, relative(seconds(row.deadline)))] : '–'),
+    h('td', { 'data-label': 'Deadline' }, row.deadline ? [moment(row.deadline), sub(relative(seconds(row.deadline)))] : '–'),
     h('td', { class: `n ${slack < 0 ? 'short' : ''}`, 'data-label': 'Slack' }, slack === undefined ? '–' : signed(slack)),
     h('td', { 'data-label': 'Starts' }, row.predictedStart ? interval(row.predictedStart, row.predictedStartP90) : missing(row)),
     h('td', { 'data-label': 'Ends' }, row.predictedFinish ? interval(row.predictedFinish, row.predictedFinishP90) : missing(row)),
-    h('td', { 'data-label': 'GPUs' }, shapeOf(row), h('span', { class: 'sub' }, typeOf(row))));
+    h('td', { 'data-label': 'GPUs' }, shapeOf(row), sub(typeOf(row))));
 }
 
 const FORECASTS = { Never: 'never', BeyondHorizon: 'in over two days', LengthUnknown: 'run time unknown', NotInBook: 'not computed yet' };
@@ -58,7 +58,7 @@ function draw({ list }, state) {
     h('div', { class: 'tools' }, filters(state, 'state', choices, 'Which tasks'), search(state, 'Search tasks, models, reasons')),
   ];
   if (!list.items.length) {
-    parts.push(narrowed ? empty('Nothing matches', 'No task of the queue fits the filter. ', h('a', { href: state.link({ search: undefined, state: undefined, page: undefined }) }, 'Show all'))
+    parts.push(narrowed ? nothing('task of the queue', state)
       : state.cluster && state.cluster.nodes === 0 ? empty('An empty cluster', 'It has no nodes yet. Once nodes with GPUs and Jobs are there, they appear here by themselves.')
         : empty('Nobody waits', 'No task waits or runs by a plan. A new Job in a namespace with the label slackline.dev/managed=true appears here.'));
     return parts.filter(Boolean);
@@ -70,7 +70,7 @@ function draw({ list }, state) {
         sortable(state, 'slack', 'Slack', 'n'), sortable(state, 'start', 'Starts'), sortable(state, 'finish', 'Ends'), sortable(state, 'gpus', 'GPUs'))),
       h('tbody', null, list.items.map(rowOf)))),
     pager(list, state, 'task'),
-    list.forecastTime ? h('p', { class: 'muted foot' }, 'Forecasts of ', moment(list.forecastTime), '. Starts and ends: half of the simulated futures – nine in ten.',
+    list.forecastTime ? foot('Forecasts of ', moment(list.forecastTime), '. Starts and ends: half of the simulated futures – nine in ten.',
       list.unknownRuns ? ` ${list.unknownRuns} running pods do not say how long they take: their ends are guesses.` : '',
       list.leftAlone ? ` ${plural(Number(list.leftAlone), 'task')} left to kube-scheduler: no node lists the devices that a DeviceClass serves.` : '',
       list.forOthers ? ` ${plural(Number(list.forOthers), 'pod')} wait for schedulers that do not ask Slackline.` : '') : null);

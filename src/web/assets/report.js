@@ -1,8 +1,8 @@
 // What came of the Jobs that have ended: deadlines, GPU-hours, predictions.
 import { askIfThere, knows } from './api.js';
 import { h } from './dom.js';
-import { figure, moment, percent, plural, span, taskLink, thousands } from './format.js';
-import { empty, fact, filters, mark, table } from './parts.js';
+import { figure, keyOf, moment, percent, plural, span, taskLink, thousands } from './format.js';
+import { empty, fact, filters, foot, heading, mark, num, section, sub, table } from './parts.js';
 
 const MOST = 1000;
 const SHOWN = 100;
@@ -34,8 +34,8 @@ function sums(items, keyOf) {
 
 function byTable(title, what, rows) {
   const most = Math.max(...rows.map(([, sum]) => sum.hours), 0.001);
-  return h('section', null, h('h2', null, title), table(title, [what, 'Jobs', 'GPU-hours', 'Met', 'Missed'], rows.slice(0, 20).map(([name, sum]) => h('tr', { 'data-key': name }, h('th', { scope: 'row' }, name), h('td', { class: 'n' }, sum.jobs),
-      h('td', { class: 'n' }, h('meter', { min: 0, max: most, value: sum.hours, 'aria-label': 'Share of the largest' }), h('span', null, figure(sum.hours))), h('td', { class: 'n' }, sum.met), h('td', { class: 'n' }, sum.missed)))));
+  return section(title, table(title, [what, 'Jobs', 'GPU-hours', 'Met', 'Missed'], rows.slice(0, 20).map(([name, sum]) => h('tr', { 'data-key': name }, heading(name), num(sum.jobs),
+      num(h('meter', { min: 0, max: most, value: sum.hours, 'aria-label': 'Share of the largest' }), h('span', null, figure(sum.hours))), num(sum.met), num(sum.missed)))));
 }
 
 const BY = [{ value: '', text: 'By namespace' }, { value: 'family', text: 'By family' }, { value: 'gpu-type', text: 'By GPU type' }];
@@ -43,22 +43,22 @@ const share = (part) => (part === undefined || part === null ? '–' : percent(p
 
 // What runs asked for, held and used; measured by Prometheus where there is one.
 function useOf(use, state) {
-  return h('section', null, h('h2', null, 'What GPUs were used for'), filters(state, 'by', BY, 'Groups'),
-    table('Use of GPUs', ['Group', 'Runs', 'GPU-hours', 'Used', 'Idle', 'Returned', 'Could return', 'Deadlines met', 'Waited'], use.items.map((one) => h('tr', { 'data-key': one.group }, h('th', { scope: 'row' }, one.title || one.group || 'unknown'), h('td', { class: 'n' }, one.runs), h('td', { class: 'n' }, figure(one.gpuHours)),
-        h('td', { class: 'n' }, share(one.gpuUse)), h('td', { class: 'n' }, figure(one.idleGpuHours)), h('td', { class: 'n' }, figure(one.returnedGpuHours)), h('td', { class: 'n' }, figure(one.returnableGpuHoursEstimate)),
-        h('td', { class: 'n' }, one.deadlines ? `${one.deadlinesMet} of ${one.deadlines}` : '–'), h('td', { class: 'n' }, span(one.waitMedianSeconds ?? NaN))))),
+  return section('What GPUs were used for', filters(state, 'by', BY, 'Groups'),
+    table('Use of GPUs', ['Group', 'Runs', 'GPU-hours', 'Used', 'Idle', 'Returned', 'Could return', 'Deadlines met', 'Waited'], use.items.map((one) => h('tr', { 'data-key': one.group }, heading(one.title || one.group || 'unknown'), num(one.runs), num(figure(one.gpuHours)),
+        num(share(one.gpuUse)), num(figure(one.idleGpuHours)), num(figure(one.returnedGpuHours)), num(figure(one.returnableGpuHoursEstimate)),
+        num(one.deadlines ? `${one.deadlinesMet} of ${one.deadlines}` : '–'), num(span(one.waitMedianSeconds ?? NaN))))),
     use.notes?.length ? h('details', { class: 'muted foot' }, h('summary', null, 'How this is counted'), use.notes.map((note) => h('p', null, note))) : null);
 }
 
 const RESULT = { met: ['calm', 'met'], missed: ['bad', 'missed'], none: ['', 'none'] };
 
 function runs(items) {
-  return h('section', null, h('h2', null, 'The latest'), table('Finished Jobs', ['Job', 'Ended', 'Deadline', 'Waited', 'Predicted', 'Ran', 'GPUs'],
+  return section('The latest', table('Finished Jobs', ['Job', 'Ended', 'Deadline', 'Waited', 'Predicted', 'Ran', 'GPUs'],
     items.slice(0, SHOWN).map((run) => h('tr', { 'data-key': run.uid },
-      h('th', { scope: 'row', class: 'task' }, taskLink(`${run.namespace}/${run.name}`), h('span', { class: 'sub' }, run.namespace, run.outcome === 'failed' ? ' · failed' : '')),
+      h('th', { scope: 'row', class: 'task' }, taskLink(keyOf(run)), sub(run.namespace, run.outcome === 'failed' ? ' · failed' : '')),
       h('td', null, moment(run.finished)), h('td', null, run.deadline ? [mark(...RESULT[run.result]), ' ', moment(run.deadline)] : '–'),
-      h('td', { class: 'n' }, span(run.waitSeconds ?? NaN)), h('td', { class: 'n' }, span(run.predictedSeconds ?? NaN)), h('td', { class: 'n' }, span(run.durationSeconds ?? NaN)),
-      h('td', null, run.gpus, h('span', { class: 'sub' }, run.gpuType || 'unknown')))), (i) => i > 2 && i < 6));
+      num(span(run.waitSeconds ?? NaN)), num(span(run.predictedSeconds ?? NaN)), num(span(run.durationSeconds ?? NaN)),
+      h('td', null, run.gpus, sub(run.gpuType || 'unknown')))), (i) => i > 2 && i < 6));
 }
 
 function draw({ history, use }, state) {
@@ -72,11 +72,11 @@ function draw({ history, use }, state) {
   const errors = items.filter((one) => one.predictedSeconds && one.durationSeconds).map((one) => Math.abs(one.durationSeconds / one.predictedSeconds - 1));
   return [...head,
     h('dl', { class: 'figures' },
-      fact('Jobs ended', thousands(items.length)), fact('Deadlines met', judged.length ? [percent(met / judged.length), h('span', { class: 'sub' }, `${met} of ${judged.length}`)] : ''),
+      fact('Jobs ended', thousands(items.length)), fact('Deadlines met', judged.length ? [percent(met / judged.length), sub(`${met} of ${judged.length}`)] : ''),
       fact('GPU-hours', figure(items.reduce((sum, one) => sum + one.gpuHours, 0))), fact('Median wait', span(median(items.map((one) => one.waitSeconds).filter((s) => s !== undefined)))),
       fact('Median error of predicted run times', errors.length ? percent(median(errors)) : '')),
     use ? useOf(use, state) : h('div', { class: 'by' }, byTable('By queue', 'Queue', sums(items, (one) => one.queue)), byTable('By GPU type', 'GPU type', sums(items, (one) => one.gpuType))), runs(items),
-    h('p', { class: 'muted foot' }, `Of the ${history.metadata.continue ? 'last ' : ''}${plural(items.length, 'Job')} that this replica saw end. What failed has missed its deadline.`)];
+    foot(`Of the ${history.metadata.continue ? 'last ' : ''}${plural(items.length, 'Job')} that this replica saw end. What failed has missed its deadline.`)];
 }
 
 export default { tab: 'Report', title: () => 'Report', load, draw };

@@ -1,8 +1,8 @@
 // The timeline: what ran, what runs and what is planned, as bars in lanes of GPU types or nodes.
 import { ask, askIfThere } from './api.js';
 import { h } from './dom.js';
-import { clock, now, plural, relative, seconds, span, taskHref } from './format.js';
-import { empty, filters, lastPageOr, pager, search } from './parts.js';
+import { clock, keyOf, nameOf, now, plural, relative, seconds, span, taskHref, thousands } from './format.js';
+import { empty, filters, foot, lastPageOr, muted, pager, search } from './parts.js';
 
 const HOUR = 3600;
 const SPANS = { '1h': HOUR, '6h': 6 * HOUR, '24h': 24 * HOUR, '3d': 72 * HOUR };
@@ -25,13 +25,13 @@ async function load({ query }, signal) {
     decisions('suspend', namespace, signal),
     decisions('plan', namespace, signal)]);
   const left = (queue.metadata.remainingItemCount || 0) + (tasks.metadata.remainingItemCount || 0);
-  return { bars: bars({ queue, tasks, past, stops, plans }), left, hasPast: Boolean(past), hasStops: Boolean(stops), facts: queue };
+  const begin = now() - width * PAST;
+  const isCut = (list, time) => list?.metadata.continue && !(seconds(list.items.at(-1)?.[time]) < begin); // newest first
+  return { bars: bars({ queue, tasks, past, stops, plans }), left, isCut: isCut(past, 'finished') || isCut(stops, 'time'), hasPast: Boolean(past), hasStops: Boolean(stops), facts: queue };
 }
 
 // Who may see one namespace only is refused the journal, whose rows are asked for by pod.
 const decisions = (verb, namespace, signal) => (namespace ? null : askIfThere('v1/decisions', { verb, limit: MOST }, signal));
-
-const keyOf = (row) => `${row.namespace}/${row.name}`;
 
 // What running tasks are advised to do, for whom: {key: "may move to n2 for team/job, which starts 25m earlier"}.
 function moves(items) {
@@ -166,8 +166,9 @@ function draw(data, state) {
   if (!seen.length) parts.push(empty('Nothing in this time', 'Nothing ran, runs or is planned between ', clock(from), ' and ', clock(to), '.'));
   else parts.push(h('div', { class: 'gantt' }, axis(from, to, x), lanes.map(([name, lane]) => laneOf(name, lane, { x, wide, from, to }))),
     pager({ items: lanes, metadata: { remainingItemCount: Math.max(0, all.length - first - lanes.length) } }, state, byNode ? 'node' : 'GPU type', LANES));
-  if (data.left) parts.push(h('p', { class: 'muted foot' }, `${plural(data.left, 'more task')} ${data.left === 1 ? 'is' : 'are'} not drawn: search to narrow it down.`));
-  if (!data.hasPast || !data.hasStops) parts.push(h('p', { class: 'muted foot' }, data.hasPast ? 'Stops are drawn for all namespaces only.' : 'This daemon keeps no history, so the past is empty.'));
+  if (data.left) parts.push(foot(`${plural(data.left, 'more task')} ${data.left === 1 ? 'is' : 'are'} not drawn: search to narrow it down.`));
+  if (data.isCut) parts.push(foot(`Older runs are not drawn: only the last ${thousands(MOST)} ends and stops.`));
+  if (!data.hasPast || !data.hasStops) parts.push(foot(data.hasPast ? 'Stops are drawn for all namespaces only.' : 'This daemon keeps no history, so the past is empty.'));
   return parts.filter(Boolean);
 }
 
@@ -189,20 +190,19 @@ function laneOf(name, lane, { x, wide, from, to }) {
     h('ul', { role: 'list', style: { height: `${height * 24 + 6}px` } },
       h('li', { class: 'now', role: 'presentation', style: { left: x(now()) } }),
       rows.map(({ bar, row }) => barOf(bar, row, { x, wide, from, to }))),
-    hidden ? h('p', { class: 'muted' }, `${plural(hidden, 'run')} more`) : null);
+    hidden ? muted(`${plural(hidden, 'run')} more`) : null);
 }
 
 function barOf(bar, row, { x, wide, from, to }) {
   const end = Number.isFinite(bar.end) ? bar.end : bar.state === 'running' ? to : bar.begin + 300;
-  const slash = bar.key.indexOf('/');
   const fade = Number.isFinite(bar.end) && bar.end90 > bar.end ? h('i', { class: `fade ${bar.state}`, 'aria-hidden': 'true', style: { left: x(bar.end), width: wide(bar.end, bar.end90) } }) : null;
   const due = (bar.state === 'running' || AHEAD.includes(bar.state)) && bar.deadline >= from && bar.deadline <= to ? h('i', { class: bar.late ? 'flag missed' : 'flag', 'aria-hidden': 'true', style: { left: x(bar.deadline) }, title: `${bar.key} is due ${clock(bar.deadline)} (${relative(bar.deadline)})` }, '⚑') : null;
   const label = told(bar);
   const visible = Math.min(end, to) - Math.max(bar.begin, from);
   const rise = AHEAD.includes(bar.state) && bar.begin90 > bar.begin + 60 ? Math.min(1, (bar.begin90 - Math.max(bar.begin, from)) / visible) : 0; // it may start later
   return h('li', { 'data-key': `${bar.key} ${bar.state} ${Math.round(bar.begin / 5)}`, style: { top: `${row * 24 + 4}px` } },
-    h('a', { class: `run ${bar.state}${bar.late ? ' late' : ''}${Number.isFinite(bar.end) ? '' : ' open'}`, href: taskHref(bar.key.slice(0, slash), bar.key.slice(slash + 1)), 'aria-label': label, title: label,
-      style: { '--rise': `${Math.round(100 * rise)}%`, left: x(bar.begin), width: `max(${wide(bar.begin, end)}, 6px)` } }, h('span', null, bar.moves ? '⇄ ' : SIGNS[bar.state] || '', bar.key.slice(slash + 1), end - bar.begin > 0 && Number.isFinite(bar.end) ? h('span', { class: 'long' }, ` ${span(end - bar.begin)}`) : null)),
+    h('a', { class: `run ${bar.state}${bar.late ? ' late' : ''}${Number.isFinite(bar.end) ? '' : ' open'}`, href: taskHref(bar.key), 'aria-label': label, title: label,
+      style: { '--rise': `${Math.round(100 * rise)}%`, left: x(bar.begin), width: `max(${wide(bar.begin, end)}, 6px)` } }, h('span', null, bar.moves ? '⇄ ' : SIGNS[bar.state] || '', nameOf(bar.key), end - bar.begin > 0 && Number.isFinite(bar.end) ? h('span', { class: 'long' }, ` ${span(end - bar.begin)}`) : null)),
     fade, due);
 }
 

@@ -54,7 +54,7 @@ TEST(Kubeconfig, ReadsFilesRelativeToItsFolder) {
   ASSERT_TRUE(endpoint) << endpoint.error().message;
   EXPECT_EQ(endpoint->tls.ca_file, "/ca.crt");
   EXPECT_EQ(endpoint->token_file, "/etc/lab/token");
-  EXPECT_EQ(endpoint->token, "");
+  EXPECT_EQ(endpoint->token, "stale") << "until the file can be read";
   EXPECT_EQ(endpoint->tls.certificate_file, "/etc/lab/me.crt");
   EXPECT_EQ(endpoint->tls.key_file, "/etc/lab/me.key");
 }
@@ -64,6 +64,30 @@ TEST(Kubeconfig, SkippingVerificationIsHonouredWithAWarning) {
   ASSERT_TRUE(endpoint);
   EXPECT_TRUE(endpoint->tls.insecure_skip_verify);
   ASSERT_EQ(endpoint->warnings.size(), 1u);
+}
+
+TEST(Kubeconfig, OverPlainHttpToAnotherMachineNobodySaysWhoAsks) {
+  const auto to = [](const std::string& server) {
+    std::string text = kubeconfig("", "token: t, client-certificate: c, client-key: k");
+    const std::string https = "https://lab:6443/";
+    text.replace(text.find(https), https.size(), server);
+    return *parse_kubeconfig({{text, ""}}, "");
+  };
+  const KubeEndpoint open = to("http://lab:8080");
+  EXPECT_EQ(open.token, "");
+  EXPECT_EQ(open.tls.certificate_file, "");
+  EXPECT_EQ(open.warnings.size(), 1u);
+  const KubeEndpoint here = to("http://127.0.0.1:8001");
+  EXPECT_EQ(here.token, "t");
+  EXPECT_TRUE(here.warnings.empty());
+}
+
+TEST(Kubeconfig, AFileWithoutADocumentSaysNothing) {
+  const KubeconfigFile full = {kubeconfig("", "token: t"), "/b", "b"};
+  for (const char* empty : {"", "\n \n", "---\n# mine\n"})
+    EXPECT_EQ(parse_kubeconfig({{empty, "/a", "a"}, full}, "")->token, "t") << empty;
+  EXPECT_NE(parse_kubeconfig({{"", ""}}, "").error().message.find("current-context is not set"),
+            std::string::npos);
 }
 
 TEST(Kubeconfig, ReadsACredentialPlugin) {
@@ -187,6 +211,9 @@ TEST_F(InCluster, PeopleUseTheirKubeconfigFirst) {
   setenv("KUBECONFIG", "", 1);
   setenv("HOME", folder_.c_str(), 1);
   EXPECT_EQ(find_endpoint(person)->server, "https://10.0.0.1:443");
+  std::filesystem::create_directory(folder_ / ".kube");
+  std::ofstream(folder_ / ".kube/config").close();
+  EXPECT_EQ(find_endpoint(person)->server, "https://10.0.0.1:443") << "nothing is in it";
   person.context = "lab";
   EXPECT_FALSE(find_endpoint(person)) << "a context that nothing can choose";
   unsetenv("KUBECONFIG");
@@ -205,6 +232,20 @@ TEST_F(InFolder, WhatOfSeveralFilesIsNotThereIsLeftOut) {
   ASSERT_FALSE(nothing);
   EXPECT_NE(nothing.error().message.find(none + " cannot be read"), std::string::npos);
   unsetenv("KUBECONFIG");
+}
+
+TEST_F(InFolder, ATokenFileAloneMustBeThere) {
+  const std::string config = (folder_ / "config").string();
+  const auto find = [&](const std::string& user) {
+    std::ofstream(config) << kubeconfig("", user);
+    return find_endpoint({.kubeconfig = config});
+  };
+  const auto alone = find("tokenFile: none");
+  ASSERT_FALSE(alone);
+  EXPECT_NE(alone.error().message.find((folder_ / "none").string()), std::string::npos)
+      << alone.error().message;
+  EXPECT_EQ(find("tokenFile: none, token: t")->token, "t");
+  EXPECT_TRUE(find("tokenFile: config"));
 }
 
 TEST_F(InCluster, UsesTheServiceAccountAndTheEnvironment) {
@@ -255,6 +296,16 @@ TEST_F(Token, IsReadAgainAfterAMinuteOrWhenRefusedAndOutlivesAnEmptyFile) {
   std::filesystem::remove(file);
   token.refresh();
   EXPECT_EQ(token.current(), "three");
+}
+
+TEST_F(Token, AFixedOneIsGoodUntilThereIsAFile) {
+  const std::string file = (folder_ / "token").string();
+  test::FakeClock clock;
+  TokenSource token("fixed", file, clock);
+  EXPECT_EQ(token.current(), "fixed");
+  std::ofstream(file) << "one";
+  clock.advance(60);
+  EXPECT_EQ(token.current(), "one");
 }
 
 TEST_F(Token, AFixedOneStays) {

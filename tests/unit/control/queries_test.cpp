@@ -212,6 +212,36 @@ TEST_F(QueriesTest, WhoStartsWhatIsNotSlacklinesIsTold) {
             (std::vector<std::string>{"", "kai-scheduler", "Kueue, or another controller"}));
 }
 
+TEST_F(QueriesTest, WhomARunWasStoppedForIsNamedToThoseWhoMaySeeIt) {
+  const auto row = [](const std::string& result, const char* ns = nullptr) {
+    DecisionRow row;
+    row.pod = {"team-a", "mine"};
+    row.result = result;
+    if (ns != nullptr) row.stop = DecisionStop{.asker = {ns, "job"}, .gain_s = 60};
+    return row;
+  };
+  JournalPage page;
+  page.rows = {row("stopped for team-b/job, which starts 1m earlier", "team-b"),
+               row("moved (slow) for team-b/job, which ends 1m earlier", "team-b"),
+               row("stopped for team-a/job, which starts 1m earlier", "team-a"),
+               row("calibration run ended for team-b/job"),
+               row("stopped after NodeLost: x", ""),
+               row("1x4 A100 on n1")};
+  JournalPage seen = page;
+  hide_from(Viewer([](const std::string& ns) { return ns == "team-a"; }, {}), page);
+  const std::string other = "a task of another namespace";
+  EXPECT_EQ(page.rows[0].result, "stopped for " + other + ", which starts 1m earlier");
+  EXPECT_EQ(page.rows[0].stop->asker, ObjectKey());
+  EXPECT_EQ(page.rows[1].result, "moved (slow) for " + other + ", which ends 1m earlier");
+  EXPECT_EQ(page.rows[3].result, "calibration run ended for " + other);
+  for (const std::size_t same : {std::size_t{2}, std::size_t{4}, std::size_t{5}}) {
+    EXPECT_EQ(page.rows[same].result, seen.rows[same].result);
+    EXPECT_EQ(page.rows[same].stop, seen.rows[same].stop);
+  }
+  hide_from(Viewer(), seen);
+  EXPECT_EQ(seen.rows[0].stop->asker.ns, "team-b") << "nobody guards the listener";
+}
+
 TEST_F(QueriesTest, ReadinessSaysWhatItWaitsFor) {
   source.be({.synced = false, .age_s = 3, .stale = false, .detail = "pods: first list not done"});
   Health health(source, log);

@@ -58,7 +58,7 @@ class OpenApiTest : public test::PlanningFixture {
                                                   journal_.get(), clock_, "test");
     queue_ = std::make_unique<control::QueueQuery>(options_, models_->known(), source_, planner_,
                                                    books_, clock_);
-    add_api_routes(router_, *queries_, pages_);
+    add_api_routes(router_, *queries_, pages_, {});
     add_node_routes(router_, *queries_, *queue_, pages_);
     add_queue_routes(router_, *queue_, pages_, {});
     answers_ = std::make_unique<control::AnswerQuery>(options_, models_->known(), source_, planner_,
