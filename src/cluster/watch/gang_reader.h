@@ -2,7 +2,7 @@
 // for those that own these: how many pods there will be, at once and later, and which clocks run
 // meanwhile (docs/GANGS.md). Gangs that are new are read at once, the others again every ten
 // seconds, after an error every second: at most kMostAgain at a time, who waited longest first.
-// What may not be read is not known; nothing waits for it.
+// What may not be read is not known; a gang waits only until it was asked for once.
 //
 // Thread-safety: start() once, then stop() and join().
 #pragma once

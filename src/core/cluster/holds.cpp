@@ -178,8 +178,10 @@ class HoldDeriver {
           Hold{pod->requests, pod->priority, std::move(self.task), std::move(self.gang), Uid{},
                plan_expires_s(snapshot_, *pod, *group.plan)});
     }
-    if (missing <= 0) return;
-    const Hold hold = group.job != nullptr ? missing_pod_hold(group) : absent_pod_hold(group);
+    const Pod* there = group.alone != nullptr ? group.alone : group.awaits;
+    if (missing <= 0 || (group.job == nullptr && there == nullptr)) return;
+    const Hold hold =
+        group.job != nullptr ? missing_pod_hold(group) : absent_pod_hold(group, *there);
     for (std::int64_t i = 0; i < missing && next < left.size(); ++i)
       add(*left[next++], hold);
   }
@@ -245,8 +247,7 @@ class HoldDeriver {
   }
 
   // As one that is there, but for what the absent pods have of the plan's GPUs.
-  Hold absent_pod_hold(const PlanGroup& group) const {
-    const Pod& there = group.alone != nullptr ? *group.alone : *group.awaits;
+  Hold absent_pod_hold(const PlanGroup& group, const Pod& there) const {
     double until_s = group.awaits != nullptr ? group.keeps_until_s : 0;
     if (group.alone != nullptr)
       until_s = std::max(until_s, *seen_losses(snapshot_, there)->lost_s + kMadeAgainWithin_s);

@@ -14,9 +14,9 @@ namespace slackline::core {
 // How long room is kept for them, from when the plan of those that run was first seen.
 inline constexpr double kComeWithin_s = 3600;
 
-// One for each that comes later than those of `parts` (is_to_come()), at most as many as nodes have
-// GPUs, and one more. Of these, those that ask for the kind of GPUs that `first` asks for, which is
-// one of `parts`; where they differ from it only in what admission adds, they are like it.
+// One for each that comes later than those of `parts` (is_to_come()) and asks for the kind of GPUs
+// that `first` asks for, which is one of `parts`; where they differ from it only in what admission
+// adds, they are like it. Empty where no GPU type has as many GPUs as all of them ask for.
 std::vector<PodPtr> later_members(const ClusterSnapshot& snapshot, const TaskParts& parts,
                                   const Pod& first);
 
