@@ -13,7 +13,7 @@ namespace {
 // The pods of one namespace, if they are few or of one task, so many in a query; else the whole
 // cluster.
 std::vector<Scope> scopes_of(std::span<const MeasuredTask> tasks) {
-  const std::vector<Scope> cluster(1);
+  std::vector<Scope> cluster(1);
   Scope all;
   for (const MeasuredTask& task : tasks) {
     if (!all.ns.empty() && all.ns != task.task.ns) return cluster;
