@@ -54,12 +54,7 @@ void add_pairs(CLI::App& app, int& exit_code) {
   command->add_option("--report", options->report, "Write the errors here (JSON)");
   command->callback([&exit_code, options] {
     const Status done = fit_pairs(*options);
-    if (done)
-      exit_code = 0;
-    else if (done.error().code == ErrorCode::kInvalidArgument)
-      exit_code = report_refusal(done.error());
-    else
-      exit_code = report_unanswered(done.error());
+    exit_code = done ? 0 : report_refused_or_unanswered(done.error());
   });
 }
 

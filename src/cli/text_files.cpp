@@ -134,4 +134,9 @@ int report_unanswered(const Error& error) {
   return error.code == ErrorCode::kNotFound ? kTooLittleData : failed;
 }
 
+int report_refused_or_unanswered(const Error& error) {
+  return error.code == ErrorCode::kInvalidArgument ? report_refusal(error)
+                                                   : report_unanswered(error);
+}
+
 }  // namespace slackline::cli

@@ -44,4 +44,8 @@ int report_refusal(const Error& error);
 // cannot be read is no lack of data.
 int report_unanswered(const Error& error);
 
+// As report_refusal() and report_unanswered(): of a command that says what a file holds by another
+// code than kInvalidArgument.
+int report_refused_or_unanswered(const Error& error);
+
 }  // namespace slackline::cli

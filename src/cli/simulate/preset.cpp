@@ -115,12 +115,6 @@ Status run_preset(const sim::Preset& preset, const PresetCommand& command) {
   return write_text_file(command.report, sim::format_preset_json(report));
 }
 
-// kInvalidArgument is wrong usage: errors of files have another code.
-int report_unplayed(const Error& error) {
-  return error.code == ErrorCode::kInvalidArgument ? report_refusal(error)
-                                                   : report_unanswered(error);
-}
-
 void add_preset_option(CLI::App& app, const sim::PresetOption& option, PresetCommand& command) {
   const std::string name(option.name);
   const std::string flag = "--" + name;
@@ -188,7 +182,7 @@ void add_simulate_preset(CLI::App& app, int& exit_code, const std::string& name)
   command->add_option("--report", options->report, "Write the table here (JSON)");
   command->callback([&exit_code, &preset, options] {
     const Status done = run_preset(preset, *options);
-    exit_code = done ? 0 : report_unplayed(done.error());
+    exit_code = done ? 0 : report_refused_or_unanswered(done.error());
   });
 }
 

@@ -48,7 +48,7 @@ void GangReader::look() {
     const bool is_new = !known_.contains(uid);
     Known& known = known_[uid];
     known.due_s = clock_.steady_s() + (spec ? kReadAgain_s : kTryAgain_s);
-    changed |= spec && known.spec != *spec;
+    if (!is_new) changed |= spec && known.spec != *spec;
     if (spec) known.spec = *spec;
     if (is_new) publish();  // others may take long
   }
