@@ -645,7 +645,7 @@ class ModelsTest(unittest.TestCase):
         status, text = self.send("POST", path, header + rows, "text/csv; charset=utf-8", "text/plain")
         self.assertEqual(status, 200, text)
         self.assertRegex(text, r"^2 samples stored\n")
-        self.assertRegex(text, r"newnet +A100 .*not fitted: 1 of 3 samples")
+        self.assertRegex(text, r"newnet +A100 .*not fitted: 1 of 3 different measurements")
         status, text = self.send("POST", path, header + rows + "bert,T4,0,1x2,x,\n", "text/csv")
         self.assertEqual(status, 400)
         for words in ("line 4: batch", "line 4: throughput_samples_per_s"):

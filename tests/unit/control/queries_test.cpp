@@ -214,11 +214,11 @@ TEST_F(QueriesTest, WhoStartsWhatIsNotSlacklinesIsTold) {
 
 TEST_F(QueriesTest, WhomARunWasStoppedForIsNamedToThoseWhoMaySeeIt) {
   const auto row = [](const std::string& result, const char* ns = nullptr) {
-    DecisionRow row;
-    row.pod = {"team-a", "mine"};
-    row.result = result;
-    if (ns != nullptr) row.stop = DecisionStop{.asker = {ns, "job"}, .gain_s = 60};
-    return row;
+    DecisionRow made;
+    made.pod = {"team-a", "mine"};
+    made.result = result;
+    if (ns != nullptr) made.stop = DecisionStop{.asker = {ns, "job"}, .gain_s = 60};
+    return made;
   };
   JournalPage page;
   page.rows = {row("stopped for team-b/job, which starts 1m earlier", "team-b"),
