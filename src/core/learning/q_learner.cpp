@@ -1,6 +1,7 @@
 #include "slackline/core/learning/q_learner.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -11,6 +12,12 @@ std::vector<int> layers_between(std::size_t inputs, std::vector<int> hidden, std
   hidden.insert(hidden.begin(), static_cast<int>(inputs));
   hidden.push_back(static_cast<int>(outputs));
   return hidden;
+}
+
+// Errors beyond 1 count as 1, as in DQN: else plain steps diverge.
+void clip(std::vector<double>& targets, const std::vector<double>& values) {
+  for (std::size_t i = 0; i < targets.size(); ++i)
+    if (!std::isnan(targets[i])) targets[i] = std::clamp(targets[i], values[i] - 1, values[i] + 1);
 }
 
 }  // namespace
@@ -48,6 +55,7 @@ void QLearner::step() {
     inputs.insert(inputs.end(), decision.input.begin(), decision.input.end());
     targets[i * outputs + decision.output] = target_of(decision);
   }
+  if (!adam_) clip(targets, net_.predict_all(inputs));
   net_.gradient(inputs, targets, gradient_);
   if (adam_)
     adam_->step(net_.weights(), gradient_.weights);

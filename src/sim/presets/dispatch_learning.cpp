@@ -42,13 +42,14 @@ DispatchLoad load_of(const NetTraining& training) {
   DispatchLoad load;
   load.per_minute = training.per_minute;
   load.clean = training.clean;
+  load.nodes = training.nodes;
   return load;
 }
 
 void live_through(DispatchLoad load, std::uint64_t world, int tasks, std::uint64_t stream,
                   const DispatchPolicy& policy) {
   load.tasks = tasks;
-  load.node_changes = false;
+  if (load.nodes == DispatchNodes::kChanging) load.nodes = DispatchNodes::kFirst;
   (void)run_dispatch(load, draw_hidden(load, world), draw_dispatched(load, world ^ stream), policy);
 }
 

@@ -23,7 +23,8 @@ DispatchPolicy dispatch_by_table();
 DispatchPolicy dispatch_by_net(std::shared_ptr<const core::CorrectionNet> net);
 
 inline constexpr int kDispatchHistory = 6000;  // tasks that were dispatched before
-// The tasks that came before those that are judged, on nodes that do not change.
+// The tasks that came before those that are judged. Where nodes come and go, on the 8 with which
+// that begins: nobody has lived on those that join later.
 void live_through_history(DispatchLoad load, std::uint64_t world, int tasks,
                           const DispatchPolicy& policy);
 
@@ -35,8 +36,9 @@ struct NetTraining {
   std::vector<std::uint64_t> worlds;  // at least one
   double per_minute = 48;
   bool clean = false;
-  int decisions = kDispatchHistory;  // of all worlds, at least one of each
-  std::uint64_t seed = 0;            // of the weights at first and of the order of samples
+  int decisions = kDispatchHistory;           // of all worlds, at least one of each
+  std::uint64_t seed = 0;                     // of the weights at first and of the order of samples
+  DispatchNodes nodes = DispatchNodes::kAll;  // lived on as a history
 
   int decisions_of_a_world() const { return decisions / static_cast<int>(worlds.size()); }
 };

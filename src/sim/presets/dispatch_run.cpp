@@ -5,6 +5,7 @@
 #include <deque>
 #include <numeric>
 #include <queue>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -34,7 +35,11 @@ constexpr std::size_t kNodesInTheEnd = 9;  // the two that were there first leav
 struct DispatchResident {
   std::size_t task = 0;
   DispatchTimes predicted_s;
-  double since_s = 0;  // of its present stage, once it has a slot
+  // Of its present part, once it has a slot.
+  double since_s = 0;
+  double ends_s = 0;
+  bool on_gpu = false;
+  DispatchTimes factors{};  // what its parts take over their nominal times, once they have begun
 };
 
 // When each of `servers` is free, seconds from now.
@@ -81,8 +86,25 @@ class DispatchedNode {
   DispatchResident* next_on_gpu(double now_s) {
     return next(gpu_queue_, on_gpu_, facts().gpus, now_s);
   }
-  void leave_cpu(std::size_t task) { gpu_queue_.push_back(take(on_cpu_, task)); }
-  void leave_gpu(std::size_t task) { (void)take(on_gpu_, task); }
+  // Whose part ends first; null: nobody runs.
+  const DispatchResident* first_to_end() const {
+    const DispatchResident* first = nullptr;
+    for (const Running* running : {&on_cpu_, &on_gpu_})
+      for (const DispatchResident& one : *running)
+        if (first == nullptr || ends_before(one, *first)) first = &one;
+    return first;
+  }
+  // Ends that part. After the CPU the task waits for a GPU, after a GPU it is gone.
+  DispatchResident end_first() {
+    const DispatchResident ended = *first_to_end();
+    std::erase_if(ended.on_gpu ? on_gpu_ : on_cpu_,
+                  [&](const DispatchResident& one) { return one.task == ended.task; });
+    if (!ended.on_gpu) gpu_queue_.push_back(ended);
+    return ended;
+  }
+  static bool ends_before(const DispatchResident& a, const DispatchResident& b) {
+    return std::tie(a.ends_s, a.task) < std::tie(b.ends_s, b.task);
+  }
 
   // When a task that comes now would end, seconds from now.
   double finish_s(double now_s, const DispatchTimes& newcomer_s) const {
@@ -130,13 +152,6 @@ class DispatchedNode {
     running.back().since_s = now_s;
     return &running.back();
   }
-  static DispatchResident take(Running& running, std::size_t task) {
-    const auto at = std::find_if(running.begin(), running.end(),
-                                 [&](const DispatchResident& one) { return one.task == task; });
-    const DispatchResident taken = *at;
-    running.erase(at);
-    return taken;
-  }
 
   std::size_t type_;
   Queue cpu_queue_;
@@ -167,38 +182,38 @@ class DispatchRun {
         tasks_(tasks),
         policy_(policy),
         nodes_(dispatch_nodes()),
-        chosen_(tasks.size()),
-        factors_(tasks.size()) {}
+        chosen_(tasks.size()) {}
 
   DispatchOutcome play() {
     std::size_t arrived = 0;
-    while (arrived < tasks_.size() || !events_.empty()) {
+    for (;;) {
+      DispatchedNode* node = first_to_change();
       if (arrived < tasks_.size() &&
-          (events_.empty() || tasks_[arrived].arrives_s <= events_.top().at_s)) {
+          (node == nullptr || tasks_[arrived].arrives_s <= node->first_to_end()->ends_s)) {
         now_s_ = tasks_[arrived].arrives_s;
         dispatch(arrived++);
         continue;
       }
-      const Event event = events_.top();
-      events_.pop();
-      now_s_ = event.at_s;
-      event.on_gpu ? end(event) : nodes_[event.node].leave_cpu(event.task);
-      start(event.node);
+      if (node == nullptr) break;
+      const DispatchResident ended = node->end_first();
+      now_s_ = ended.ends_s;
+      if (ended.on_gpu) end(ended);
+      start(*node, now_s_);
     }
     const auto count = static_cast<double>(tasks_.size());
     return {response_s_ / count, count / now_s_};
   }
 
  private:
-  struct Event {
-    double at_s = 0;
-    std::size_t task = 0;
-    std::size_t node = 0;
-    bool on_gpu = false;
-    bool operator<(const Event& other) const {
-      return std::tie(at_s, task) > std::tie(other.at_s, other.task);
-    }
-  };
+  // Where a part ends first; null: nobody runs.
+  DispatchedNode* first_to_change() {
+    DispatchedNode* first = nullptr;
+    for (DispatchedNode& node : nodes_)
+      if (const DispatchResident* one = node.first_to_end())
+        if (first == nullptr || DispatchedNode::ends_before(*one, *first->first_to_end()))
+          first = &node;
+    return first;
+  }
 
   DispatchTimes nominal_s(const DispatchTask& task, const DispatchNode& node) const {
     const DispatchFamily& family = kDispatchFamilies[task.family];
@@ -212,14 +227,14 @@ class DispatchRun {
       times_s.cpu *= factor.cpu;
       times_s.gpu *= factor.gpu;
     }
-    if (policy_.clairvoyant) times_s.gpu *= hidden_[task.family][node.type()] * task.noise;
     return times_s;
   }
 
   // As those that may be given tasks: [first, last).
   std::pair<std::size_t, std::size_t> present(std::size_t task) const {
-    if (!load_.node_changes) return {0, nodes_.size()};
-    if (task < kDispatchNodesJoin) return {0, kNodesAtFirst};
+    if (load_.nodes == DispatchNodes::kAll) return {0, nodes_.size()};
+    if (load_.nodes == DispatchNodes::kFirst || task < kDispatchNodesJoin)
+      return {0, kNodesAtFirst};
     return {task < kDispatchNodesLeave ? 0 : nodes_.size() - kNodesInTheEnd, nodes_.size()};
   }
 
@@ -230,31 +245,43 @@ class DispatchRun {
             static_cast<double>(node.busy_gpus()) / node.facts().gpus};
   }
 
-  DispatchChoice choice_of(const DispatchTask& task, const DispatchedNode& node) const {
+  // When the task would end that comes to the node now, seconds from now, if none came after it.
+  double true_finish_s(std::size_t task, DispatchedNode node) const {
+    node.accept({task, {}});
+    for (double now_s = now_s_;;) {
+      start(node, now_s);
+      const DispatchResident ended = node.end_first();
+      now_s = ended.ends_s;
+      if (ended.on_gpu && ended.task == task) return now_s - now_s_;
+    }
+  }
+
+  DispatchChoice choice_of(std::size_t at, std::size_t at_node) const {
+    const DispatchTask& task = tasks_[at];
+    const DispatchedNode& node = nodes_[at_node];
     const DispatchFamily& family = kDispatchFamilies[task.family];
     DispatchChoice choice;
     choice.placed = placed(task, node);
-    choice.predicted_s = node.finish_s(now_s_, predicted_s(task, node));
+    choice.predicted_s = policy_.clairvoyant ? true_finish_s(at, node)
+                                             : node.finish_s(now_s_, predicted_s(task, node));
     choice.relative = 2 * family.gpu_s[node.facts().gpu] / (family.gpu_s[0] + family.gpu_s[1]);
     choice.residents = node.residents();
     choice.idle_gpu = node.residents() < static_cast<std::size_t>(node.facts().gpus);
+    choice.task = at;
+    choice.node = at_node;
+    choice.at_s = now_s_;
     return choice;
   }
 
   void dispatch(std::size_t at) {
-    const DispatchTask& task = tasks_[at];
     const auto [first, last] = present(at);
     std::vector<DispatchChoice> choices;
-    for (std::size_t node = first; node < last; ++node) {
-      choices.push_back(choice_of(task, nodes_[node]));
-      choices.back().task = at;
-      choices.back().node = node;
-      choices.back().at_s = now_s_;
-    }
+    for (std::size_t node = first; node < last; ++node)
+      choices.push_back(choice_of(at, node));
     chosen_[at] = choices[policy_.choose ? policy_.choose(choices) : cheapest(choices)];
-    const std::size_t node = chosen_[at].node;
-    nodes_[node].accept({at, predicted_s(task, nodes_[node])});
-    start(node);
+    DispatchedNode& node = nodes_[chosen_[at].node];
+    node.accept({at, predicted_s(tasks_[at], node)});
+    start(node, now_s_);
   }
 
   std::size_t cheapest(const std::vector<DispatchChoice>& choices) const {
@@ -269,30 +296,29 @@ class DispatchRun {
     return best;
   }
 
-  // Whoever gets a CPU slot or a GPU of the node now.
-  void start(std::size_t at) {
-    DispatchedNode& node = nodes_[at];
+  // Whoever gets a CPU slot or a GPU of the node now, and how long that takes in truth.
+  void start(DispatchedNode& node, double now_s) const {
     const bool is_short = !load_.clean && node.memory_short(node.residents());
-    while (const DispatchResident* one = node.next_on_cpu(now_s_)) {
+    while (DispatchResident* one = node.next_on_cpu(now_s)) {
       const double cpu_s = nominal_s(tasks_[one->task], node.facts()).cpu;
-      factors_[one->task].cpu = is_short ? kShortOnCpu : 1;
-      events_.push({now_s_ + cpu_s * factors_[one->task].cpu, one->task, at, false});
+      one->factors.cpu = is_short ? kShortOnCpu : 1;
+      one->ends_s = now_s + cpu_s * one->factors.cpu;
     }
-    while (const DispatchResident* one = node.next_on_gpu(now_s_)) {
+    while (DispatchResident* one = node.next_on_gpu(now_s)) {
       const DispatchTask& task = tasks_[one->task];
       double factor = hidden_[task.family][node.type()] * task.noise;
       factor *= is_short ? kShortOnGpu : 1;
       if (!load_.clean) factor *= 1 + kNeighbour * (node.busy_gpus() - 1);
-      factors_[one->task].gpu = factor;
-      events_.push({now_s_ + nominal_s(task, node.facts()).gpu * factor, one->task, at, true});
+      one->on_gpu = true;
+      one->factors.gpu = factor;
+      one->ends_s = now_s + nominal_s(task, node.facts()).gpu * factor;
     }
   }
 
-  void end(const Event& event) {
-    nodes_[event.node].leave_gpu(event.task);
-    const double response_s = now_s_ - tasks_[event.task].arrives_s;
+  void end(const DispatchResident& ended) {
+    const double response_s = now_s_ - tasks_[ended.task].arrives_s;
     response_s_ += response_s;
-    if (policy_.learn) policy_.learn(chosen_[event.task], response_s, factors_[event.task]);
+    if (policy_.learn) policy_.learn(chosen_[ended.task], response_s, ended.factors);
   }
 
   const DispatchLoad& load_;
@@ -301,8 +327,6 @@ class DispatchRun {
   const DispatchPolicy& policy_;
   std::vector<DispatchedNode> nodes_;
   std::vector<DispatchChoice> chosen_;  // by task
-  std::vector<DispatchTimes> factors_;  // by task: what its parts took over their nominal times
-  std::priority_queue<Event> events_;
   double now_s_ = 0;
   double response_s_ = 0;
 };

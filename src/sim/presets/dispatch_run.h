@@ -32,7 +32,7 @@ struct DispatchNode {
 };
 
 inline constexpr std::size_t kMostDispatchNodes = 11;
-// Tasks that arrive before nodes join, and before others leave (DispatchLoad::node_changes).
+// Tasks that arrive before nodes join, and before others leave (DispatchNodes::kChanging).
 inline constexpr std::size_t kDispatchNodesJoin = 1000;
 inline constexpr std::size_t kDispatchNodesLeave = 2000;
 inline constexpr std::array<DispatchFamily, 3> kDispatchFamilies = {
@@ -47,11 +47,18 @@ struct DispatchTask {
   double noise = 1;
 };
 
+// Which of the 11 nodes there are.
+enum class DispatchNodes {
+  kAll,
+  kFirst,     // the 8 with which kChanging begins
+  kChanging,  // 8; from the 1000th task on 11, from the 2000th on 9
+};
+
 struct DispatchLoad {
   int tasks = 1500;
   double per_minute = 48;
-  bool clean = false;         // predictions are right, and nobody slows anybody
-  bool node_changes = false;  // 8 nodes; from the 1000th task on 11, from the 2000th on 9
+  bool clean = false;  // predictions are right, and nobody slows anybody
+  DispatchNodes nodes = DispatchNodes::kAll;
 };
 
 using HiddenFactors =
@@ -84,7 +91,9 @@ struct DispatchPolicy {
   std::function<void(const DispatchChoice&, double response_s, const DispatchTimes& took)> learn{};
   // By which the nominal times of a task are multiplied that is placed so. Empty: by 1.
   std::function<DispatchTimes(const core::CorrectionTable::Circumstances&)> factor{};
-  bool clairvoyant = false;  // predicted_s knows hidden factors and noise
+  // predicted_s knows all that the world does to those that are there and to the task itself: it is
+  // the true end, unless others come to the node before.
+  bool clairvoyant = false;
   // Which of all choices, at least one, gets the task. Empty: the one of the least cost.
   std::function<std::size_t(std::span<const DispatchChoice>)> choose{};
 };

@@ -153,7 +153,10 @@ TEST(Paper001, TheNoteTellsTheNodesThatSoManyTasksSee) {
     request.values["node-changes"] = changes;
     return paper001.run(request).value().note;
   };
+  constexpr const char* kLived = "have lived it on the first 8 nodes.";
   EXPECT_NE(note("50", "").find("on 11 nodes. "), std::string::npos);
+  EXPECT_EQ(note("50", "").find(kLived), std::string::npos);
+  EXPECT_NE(note("50", "yes").find(kLived), std::string::npos);
   EXPECT_NE(note("1000", "yes").find("on 8 nodes ("), std::string::npos);
   EXPECT_NE(note("1001", "yes").find("on 11 nodes (8, then 11). "), std::string::npos);
   EXPECT_NE(note("2001", "yes").find("on 11 nodes (8, then 11, then 9). "), std::string::npos);
