@@ -109,8 +109,9 @@ Result<wire::Manifest> read_manifest_file(const std::string& path) {
   if (!manifest.left_out.empty())
     std::fprintf(stderr, "%s: left out, as they have no pods: %s\n", program().c_str(),
                  join(manifest.left_out, ", ").c_str());
-  for (const std::string& keys : manifest.misplaced)
-    std::fprintf(stderr, "%s: %s\n", program().c_str(), keys.c_str());
+  for (const auto* notes : {&manifest.misplaced, &manifest.not_counted})
+    for (const std::string& note : *notes)
+      std::fprintf(stderr, "%s: %s\n", program().c_str(), note.c_str());
   return manifest;
 }
 

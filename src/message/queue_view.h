@@ -67,12 +67,12 @@ struct QueueRow {
   std::optional<double> start_p90_s;
   std::optional<double> finish_s;
   std::optional<double> finish_p90_s;
-  // In at least half of the futures it ends after this moment, the last that is forecast; unset:
-  // a finish is predicted, or nothing at all.
+  // In at least half of the futures it ends after this moment: the last that is forecast or, where
+  // its run time is unknown, its start; unset: a finish is predicted, or nothing at all.
   std::optional<double> finish_after_s{};
   std::string forecast;
   // Share of the futures in which it meets its deadline; unset: no deadline, or no finish
-  // predicted.
+  // predicted; 0 also without one, where it is late in all of them.
   std::optional<double> chance{};
   bool cut_short = false;  // its time limit ends it before its work is done
   // Where its predicted run time comes from: "model", "expected-duration" (-"for-all-types": they
@@ -101,7 +101,7 @@ struct QueueRow {
   bool predicted_late() const {
     return deadline_s && ((finish_s && *finish_s > *deadline_s) || margin_below_s() || chance == 0);
   }
-  // Above its margin, where it is late by more than is forecast.
+  // Above its margin, where it is late and no finish is predicted.
   std::optional<double> margin_below_s() const {
     if (!deadline_s || !finish_after_s || *finish_after_s < *deadline_s) return std::nullopt;
     return *deadline_s - *finish_after_s;

@@ -181,7 +181,8 @@ class KueueTest(QueuedCase):
 
     def why(self, name):
         asked = [slackline_binary(), "why", f"{TEAM}/{name}", "-s", self.daemon.api_url]
-        return subprocess.run(asked, capture_output=True, text=True, check=False).stderr
+        said = subprocess.run(asked, capture_output=True, text=True, check=False)
+        return said.stdout + said.stderr
 
 
 if __name__ == "__main__":

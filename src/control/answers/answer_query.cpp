@@ -56,10 +56,6 @@ std::optional<core::TaskIndex> find_task(const core::Queue& queue, const ObjectK
   return std::nullopt;
 }
 
-Error not_in_queue(const ClusterSnapshot& snapshot, const ObjectKey& key) {
-  return {ErrorCode::kNotFound, core::why_not_in_queue(snapshot, key)};
-}
-
 }  // namespace
 
 struct AnswerQuery::Impl {
@@ -83,7 +79,10 @@ struct AnswerQuery::Impl {
     SLACKLINE_TRY(cluster_is_read(*sight.snapshot));
     const std::vector<QueueRow> rows = queue_rows(sight, *planner.get(), book);
     const QueueRow* row = find_row(rows, key);
-    if (row == nullptr) return fail(not_in_queue(*sight.snapshot, key));
+    if (row == nullptr) {
+      if (auto others = left_to_others(*sight.snapshot, key, sight.now_s)) return others->eta;
+      return fail(ErrorCode::kNotFound, core::why_not_in_queue(*sight.snapshot, key));
+    }
     EtaView view = eta_of(*row, sight.now_s);
     view.forecast_s = book.made_s();
     view.start_held = written.coverage.start;
@@ -192,6 +191,8 @@ Result<ExplainView> AnswerQuery::explain(const ObjectKey& key, const std::string
     const auto written = my.books.get();
     const auto book = my.reader.book_for(sight, *written);
     SLACKLINE_ASSIGN(explained.eta, my.eta(key, sight, *written, *book));
+    if (!control::find_task(sight.queue, key))
+      if (auto others = left_to_others(*sight.snapshot, key, sight.now_s)) return *others;
     core::ExplainQuestion question{.snapshot = *sight.snapshot,
                                    .queue = sight.queue,
                                    .task = *control::find_task(sight.queue, key),
@@ -467,10 +468,10 @@ WhatIfView what_if_view(const core::Comparison& comparison, const core::Queue& q
   WhatIfView view;
   for (const core::Outlook& outlook : comparison.tasks) {
     WhatIfRow row = what_if_row(outlook, queue, now_s);
-    if (outlook.before.chance) {
+    if (outlook.before.chance && outlook.after.chance) {
       ++view.with_deadline;
       view.in_time_before += *outlook.before.chance;
-      view.in_time_after += outlook.after.chance.value_or(0);
+      view.in_time_after += *outlook.after.chance;
     }
     ++(row.verdict == "gains" ? view.gains : row.verdict == "loses" ? view.loses : view.same);
     if (row.verdict == "same") continue;
@@ -529,8 +530,9 @@ Result<WhatIfView> AnswerQuery::what_if(const WhatIfQuestion& asked, Viewer view
     const std::vector<Uid> names_after = names_of(changed.queue());
     const core::Expected expected = my.reader.expect(*written->arrivals, sight.queue);
     const core::Comparison comparison = core::compare(
-        {sight.queue.state(), sight.policy, names, expected},
-        {changed.state(), changed.policy, names_after, changed.expected}, sight.now_s, stop);
+        {sight.queue.state(), sight.policy, names, expected, sight.queue},
+        {changed.state(), changed.policy, names_after, changed.expected, changed.queue()},
+        sight.now_s, stop);
     if (!comparison.complete) return fail(out_of_time(my.times.what_if_s));
     view = what_if_view(comparison, sight.queue, sight.now_s, keys);
     add_ended(changed.ended, view, keys);

@@ -7,7 +7,9 @@
 
 #include "slackline/base/duration.h"
 #include "slackline/base/text.h"
+#include "slackline/core/cluster/not_in_queue.h"
 #include "slackline/core/cluster/task_catalog.h"
+#include "slackline/model/reason.h"
 #include "slackline/model/task.h"
 
 namespace slackline::control {
@@ -48,7 +50,7 @@ std::string group_text(std::string_view code) {
     std::string_view code;
     std::string_view text;
   };
-  static constexpr std::array<Text, 18> kTexts = {{
+  static constexpr std::array<Text, 19> kTexts = {{
       {"GpuTypeNotAccepted", "other GPU type"},
       {"GpuTypeUnknown", "GPU type unknown"},
       {"NoGpus", "no such GPUs"},
@@ -64,6 +66,7 @@ std::string group_text(std::string_view code) {
       {"RefusedByScheduler", "refused by kube-scheduler"},
       {"PodAffinity", "not where its pods are planned together"},
       {"PodSpread", "not among those over which its pods are planned apart"},
+      {"SharedGpus", "of shared GPUs, of which a pod gets one share"},
       {"HeldForOthers", "held for others"},
       {"Full", "too full"},
       {"NoCpuOrMemory", "too little CPU, memory or another resource free"},
@@ -81,6 +84,29 @@ SpanView span_of(std::optional<double> p50_s, std::optional<double> p90_s) {
 
 SpanView span_of(const core::Quantiles& times) {
   return span_of(times.p50(), times.p90());
+}
+
+std::optional<ExplainView> left_to_others(const ClusterSnapshot& snapshot, const ObjectKey& key,
+                                          double now_s) {
+  const Job* job = snapshot.find_job(key.ns, key.name);
+  if (job == nullptr || !job->kueue || !job->suspended || job->finished || job->deleting ||
+      !job->pod_requests.wants_gpus())
+    return std::nullopt;
+  ExplainView view;
+  view.eta.task = key.str();
+  view.eta.kind = to_string(TaskKind::kJob);
+  view.eta.state = to_string(TaskState::kWaiting);
+  view.eta.reason = reason::kNotManaged;
+  view.eta.forecast_s = now_s;
+  view.eta.standing = "waits";
+  if (job->intent) view.problems = job->intent->problems;
+  view.blockers.push_back({.reason = view.eta.reason,
+                           .what = std::string(find_reason(reason::kNotManaged)->meaning),
+                           .need = {},
+                           .have = {},
+                           .ends = {},
+                           .detail = "the Job " + core::why_left_to_others(*job)});
+  return view;
 }
 
 EtaView eta_of(const QueueRow& row, double now_s) {

@@ -2,6 +2,7 @@
 // tasks that the viewer may not see. Pure, but for what the viewer asks; private to answers/.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,11 @@ namespace slackline::control {
 
 SpanView span_of(const core::Quantiles& times);
 SpanView span_of(std::optional<double> p50_s, std::optional<double> p90_s);
+
+// Of a Job that waits for Kueue, or another controller, and is not in the queue; nullopt: it is no
+// such Job.
+std::optional<ExplainView> left_to_others(const ClusterSnapshot& snapshot, const ObjectKey& key,
+                                          double now_s);
 
 // Times and state of a row of the queue.
 EtaView eta_of(const QueueRow& row, double now_s);

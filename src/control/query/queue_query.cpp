@@ -121,6 +121,17 @@ void count_those_of_others(const ClusterSnapshot& snapshot, const std::string& n
   }
 }
 
+// As if their other controllers, Kueue among them, left the Jobs to Slackline.
+ClusterSnapshot taken_over(ClusterSnapshot snapshot) {
+  for (JobPtr& job : snapshot.jobs) {
+    if (!job->kueue) continue;
+    auto ours = std::make_shared<Job>(*job);
+    ours->kueue = false;
+    job = std::move(ours);
+  }
+  return snapshot;
+}
+
 }  // namespace
 
 void hide_from(Viewer viewer, QueueView& view) {
@@ -163,7 +174,7 @@ QueueView QueueQuery::Impl::whole() {
 
 void QueueQuery::Impl::add_the_rest(QueueView& view) {
   const auto as_if_all_waited = [](const ClusterSnapshot& snapshot, const core::QueueOptions&) {
-    return core::with_stock_queue(snapshot, core::StockScope::kAll);
+    return core::with_stock_queue(taken_over(snapshot), core::StockScope::kAll);
   };
   add_not_managed(reader.read({}, as_if_all_waited), view.rows);
 }

@@ -12,6 +12,7 @@
 #include "slackline/base/saturating.h"
 #include "slackline/core/answers/explain.h"
 #include "slackline/core/answers/refusals.h"
+#include "slackline/core/answers/told_forecast.h"
 #include "slackline/core/cluster/as_planned.h"
 #include "slackline/core/cluster/queue_shares.h"
 #include "slackline/core/cluster/quota_menu.h"
@@ -291,8 +292,8 @@ class RowMaker {
       return;
     }
     if (row.state == TaskState::kStarting && is_refused(task)) return;
-    const core::Forecast* forecast = book_.find(name_of(task));
-    if (forecast == nullptr) {
+    const core::Forecast* found = book_.find(name_of(task));
+    if (found == nullptr) {
       const core::TaskPhase phase = queue_.state().progress(index).phase;
       if (phase == core::TaskPhase::kWaiting) row.forecast = reason::kNotInBook;
       if (phase == core::TaskPhase::kFuture && row.state == TaskState::kRunning) {
@@ -303,27 +304,23 @@ class RowMaker {
       }
       return;
     }
-    row.start_s = within_horizon(forecast->start_s.p50());
-    row.start_p90_s = within_horizon(forecast->start_s.p90());
-    row.finish_s = within_horizon(forecast->finish_s.p50());
-    row.finish_p90_s = within_horizon(forecast->finish_s.p90());
-    if (!row.start_s || !row.finish_s) {
+    const core::Forecast forecast = core::as_told(*found, task, queue_.state(), index);
+    row.start_s = within_horizon(forecast.start_s.p50());
+    row.start_p90_s = within_horizon(forecast.start_s.p90());
+    row.finish_s = within_horizon(forecast.finish_s.p50());
+    row.finish_p90_s = within_horizon(forecast.finish_s.p90());
+    if (row.start_s && !core::end_is_known(task, queue_.state(), index)) {
+      row.forecast = reason::kLengthUnknown;
+      row.finish_after_s = std::max(*row.start_s, sight_.now_s);
+    } else if (!row.start_s || !row.finish_s) {
       row.forecast = reason::kBeyondHorizon;
-      row.finish_after_s = forecast->until_s;
+      row.finish_after_s = forecast.until_s;
     }
     const bool runs = queue_.state().progress(index).phase == core::TaskPhase::kRunning;
-    if (!(runs ? task.length_known_in(queue_.state().running_choice(index))
-               : task.length_known())) {
-      row.finish_s = row.finish_p90_s = std::nullopt;
-      if (row.start_s) {
-        row.forecast = reason::kLengthUnknown;
-        row.finish_after_s.reset();
-      }
-    }
     const double lasts_s =
         runs ? queue_.state().running_choice(index).lat_s : queue_.state().fastest_lat_s(index);
     row.cut_short = core::ends_unfinished(task, lasts_s);
-    if (row.finish_s && forecast->chance) row.chance = row.cut_short ? 0 : forecast->chance;
+    if (row.finish_s || forecast.chance == 0) row.chance = forecast.chance;
     if (task.plan) return;
     postpone(row, std::max(sight_.now_s, row.retry_s.value_or(sight_.now_s)));
     lasts_at_least(row, row.cut_short ? static_cast<double>(*task.request.limit_s) : lasts_s);
@@ -336,6 +333,7 @@ class RowMaker {
     if (late_s <= 0) return;
     for (auto* time_s : {&row.start_s, &row.start_p90_s, &row.finish_s, &row.finish_p90_s})
       if (*time_s) **time_s += late_s;
+    if (row.finish_after_s) row.finish_after_s = std::max(*row.finish_after_s, until_s);
   }
 
   // The medians are of few futures: their difference may be less than the run takes at least.

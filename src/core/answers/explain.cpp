@@ -23,19 +23,19 @@ namespace {
 
 // The worst first.
 constexpr std::array kOrder = {
-    reason::kGpuTypeAbsent,       reason::kNoNodeFits,
-    reason::kHeldByUser,          reason::kDependencyCycle,
-    reason::kDependencyMissing,   reason::kDependencyFailed,
-    reason::kGangCannotScaleUp,   reason::kNotLed,
-    reason::kNotAdmitted,         reason::kQuotaExceeded,
-    reason::kShareExceeded,       reason::kPoolBusy,
-    reason::kDependencyPending,   reason::kStartsNow,
-    reason::kNotKnownHere,        reason::kPreemptionBudgetSpent,
-    reason::kNodesLost,           reason::kNotBound,
-    reason::kPodsRejected,        reason::kNotReplaced,
-    reason::kPodsNotStarting,     reason::kPodsEnding,
-    reason::kWaitingForPreempted, reason::kWaitsForRoom,
-    reason::kWaitsItsTurn,
+    reason::kGpuTypeAbsent,     reason::kNoNodeFits,
+    reason::kHeldByUser,        reason::kDependencyCycle,
+    reason::kDependencyMissing, reason::kDependencyFailed,
+    reason::kGangCannotScaleUp, reason::kNotLed,
+    reason::kNotAdmitted,       reason::kQuotaExceeded,
+    reason::kShareExceeded,     reason::kPoolBusy,
+    reason::kDependencyPending, reason::kStartsNow,
+    reason::kNotKnownHere,      reason::kPreemptionBudgetSpent,
+    reason::kNodesLost,         reason::kNotBound,
+    reason::kPodsRejected,      reason::kReleaseRefused,
+    reason::kNotReplaced,       reason::kPodsNotStarting,
+    reason::kPodsEnding,        reason::kWaitingForPreempted,
+    reason::kWaitsForRoom,      reason::kWaitsItsTurn,
 };
 
 std::size_t place_of(const Blocker& blocker) {
@@ -46,7 +46,9 @@ std::size_t place_of(const Blocker& blocker) {
 class Explainer {
  public:
   explicit Explainer(const ExplainQuestion& question)
-      : question_(question), task_(question.queue.task(question.task)) {}
+      : question_(question),
+        task_(question.queue.task(question.task)),
+        room_waits_(question.snapshot, question.queue, question.now_s) {}
 
   std::vector<Blocker> explain(std::string_view first) {
     if (const Pod* pod = pod_not_starting(task_); pod != nullptr && task_.plan) {
@@ -74,7 +76,10 @@ class Explainer {
       add_share(share, question_.queue.state(), "");
     else if (share_is_used && question_.policy != nullptr)
       add_share(first, after_starts(), " or start now");
-    if (task_.hindrance) note(task_.hindrance->reason, task_.hindrance->detail);
+    if (task_.hindrance && task_.hindrance->reason == reason::kPodsEnding)
+      add_own_end();
+    else if (task_.hindrance)
+      note(task_.hindrance->reason, task_.hindrance->detail);
     add_yield();
     if (none_is_large_enough)
       note(first, too_large(question_));
@@ -238,9 +243,29 @@ class Explainer {
     }
   }
 
+  // It was stopped: for whom, what is left to do, and until when its pods may take.
+  void add_own_end() {
+    note(reason::kPodsEnding, task_.hindrance->detail);
+    Blocker& blocker = blockers_.back();
+    for (TaskIndex asker = 0; asker < question_.queue.size(); ++asker)
+      if (const RoomWait* wait = room_waits_.of(asker);
+          wait != nullptr && std::ranges::binary_search(wait->tasks, task_.key))
+        blocker.on.push_back(question_.queue.task(asker).key);
+    if (task_.job->preemptions != nullptr) {
+      const std::string left =
+          format("{:.0f} % of its work is left", 100 * task_.job->preemptions->left);
+      blocker.detail = blocker.detail.empty() ? left : left + "; " + blocker.detail;
+    }
+    double until_s = 0;
+    for (const NodeStatePtr& state : question_.snapshot.nodes)
+      for (const PodPtr& pod : state->pods)
+        if (pod->owner && pod->owner->uid == task_.uid && !pod->terminal())
+          until_s = std::max(until_s, pod->gone_by_s.value_or(0));
+    if (until_s > question_.now_s) blocker.p50_s = blocker.p90_s = until_s;
+  }
+
   void add_room() {
-    const RoomWaits waits(question_.snapshot, question_.queue, question_.now_s);
-    const RoomWait* wait = waits.of(question_.task);
+    const RoomWait* wait = room_waits_.of(question_.task);
     if (wait == nullptr) return;
     Blocker blocker;
     blocker.reason = reason::kWaitingForPreempted;
@@ -255,6 +280,7 @@ class Explainer {
 
   const ExplainQuestion& question_;
   const QueueTask& task_;
+  const RoomWaits room_waits_;
   std::vector<Blocker> blockers_;
 };
 

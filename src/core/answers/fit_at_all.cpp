@@ -1,5 +1,6 @@
 // Whether a task could run here at all, and what is too large about it where not.
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -172,8 +173,51 @@ std::string too_few_nodes(const ExplainQuestion& question, const QueueTask& task
       *most, nodes_text(needed), nodes == 0 ? "none" : nodes_text(nodes));
 }
 
+bool is_tolerated(const Pod& pod, const Taint& taint) {
+  if (!pod.constraints) return false;
+  const auto& all = pod.constraints->tolerations;
+  return std::any_of(all.begin(), all.end(),
+                     [&](const Toleration& each) { return tolerates(each, taint); });
+}
+
+// With the taints that bar it.
+std::string bar_text(const Pod& pod, const Node& node, Misfit bar) {
+  std::string text(message(bar));
+  if (bar != Misfit::kTaint && bar != Misfit::kResourceTaint) return text;
+  std::vector<std::string> taints;
+  for (const Taint& taint : node.taints)
+    if (taint.effect != TaintEffect::kPreferNoSchedule && !is_tolerated(pod, taint))
+      taints.push_back(taint.key + (taint.value.empty() ? "" : "=" + taint.value));
+  return format("{} ({})", text, printable(join(taints, ", "), 200));
+}
+
+// Where it may not go though the GPUs are of a type that it accepts: to any. Empty: to some.
+std::string barred_text(const ExplainQuestion& question, const QueueTask& task) {
+  const AcceptedTypes accepted(*task.intent, question.catalog, task.request.resource);
+  std::map<std::string, std::int64_t> nodes;
+  for (const NodeStatePtr& state : question.snapshot.nodes) {
+    const Node& node = *state->node;
+    const std::int64_t gpus = saturating_add(node.allocatable.gpu_count(task.request.resource),
+                                             count_of(node.unhealthy, task.request.resource));
+    if (gpus == 0 || !accepted.preference(node.gpu_type)) continue;
+    if (const auto bar = misfit(*task.member, node))
+      ++nodes[bar_text(*task.member, node, *bar)];
+    else if (wants_several_shares(question, task.request.gpus, node))
+      ++nodes[format("its GPUs are shared, and no pod is planned there that asks for {} shares",
+                     task.request.gpus)];
+    else
+      return {};
+  }
+  std::vector<std::string> bars;
+  for (const auto& [bar, count] : nodes)
+    bars.push_back(format("{} ({})", bar, counted(count, "node")));
+  if (bars.empty()) return {};
+  return "no node with GPUs of a type that it accepts takes its pods: " + join(bars, "; ");
+}
+
 std::string what_is_too_large(const ExplainQuestion& question) {
   const QueueTask& task = question.queue.task(question.task);
+  if (std::string barred = barred_text(question, task); !barred.empty()) return barred;
   const auto most = most_of_nodes(question.snapshot, task);
   if (!most) return {};
   std::vector<std::string> resources = {"cpu", "memory"};
@@ -213,6 +257,12 @@ std::string unhealthy_text(const ClusterSnapshot& snapshot, const QueueTask& tas
 }
 
 }  // namespace
+
+bool wants_several_shares(const ExplainQuestion& question, std::int64_t gpus, const Node& node) {
+  const std::string& resource = question.queue.task(question.task).request.resource;
+  return gpus > 1 &&
+         (question.catalog.is_share(node.gpu_type) || question.catalog.is_shared(resource));
+}
 
 bool could_ever_fit(const ClusterSnapshot& snapshot, const Queue& queue, TaskIndex task) {
   return Fit(snapshot, queue, task).any();

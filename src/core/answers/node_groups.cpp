@@ -20,6 +20,7 @@ constexpr std::string_view kUnhealthy = "GpusUnhealthy";
 constexpr std::string_view kRefused = "RefusedByScheduler";
 constexpr std::string_view kOtherDomain = "PodAffinity";
 constexpr std::string_view kOtherSpread = "PodSpread";
+constexpr std::string_view kSharedGpus = "SharedGpus";
 
 class NodeJudge {
  public:
@@ -42,6 +43,7 @@ class NodeJudge {
       return code(type_of(index).empty() ? Verdict::kGpuTypeUnknown : Verdict::kGpuTypeNotAccepted);
     if (const auto bar = misfit(member_, *state.node)) return code(*bar);
     const std::int64_t wanted = gpus_wanted();
+    if (wants_several_shares(question_, wanted, *state.node)) return kSharedGpus;
     if (gpus < wanted && gpus + unhealthy >= wanted) return kUnhealthy;
     if (gpus < wanted || !question_.snapshot.fits(besides_gpus_, state.node->allocatable))
       return code(Verdict::kNodeTooSmall);

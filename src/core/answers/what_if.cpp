@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "slackline/base/text.h"
+#include "slackline/core/answers/told_forecast.h"
 #include "slackline/core/cluster/make_snapshot.h"
 #include "slackline/core/cluster/pools.h"
 
@@ -48,7 +49,10 @@ std::vector<Forecast> everybody(const ComparedState& of, double now_s, RolloutOp
   asked.insert(asked.end(), of.state.waiting().begin(), of.state.waiting().end());
   asked.insert(asked.end(), of.state.running().begin(), of.state.running().end());
   std::erase_if(asked, [&](TaskIndex task) { return task >= of.names.size(); });
-  return rollout(of.state, now_s, of.policy, asked, options);
+  std::vector<Forecast> forecasts = rollout(of.state, now_s, of.policy, asked, options);
+  for (Forecast& forecast : forecasts)
+    forecast = as_told(forecast, of.queue.task(forecast.task), of.state, forecast.task);
+  return forecasts;
 }
 
 // Of a task that no node could run.

@@ -21,7 +21,7 @@ bool waits_for_an_end(const json& dependency) {
   return text_member(dependency, "status") != "Ready";
 }
 
-std::vector<GangMembers> members_of_jobs(const json& spec) {
+std::vector<GangMembers> members_of_jobs(const json& spec, bool after_ends) {
   const bool in_order =
       text_member(member(spec, "startupPolicy"), "startupPolicyOrder") == "InOrder";
   std::vector<GangMembers> members;
@@ -29,7 +29,7 @@ std::vector<GangMembers> members_of_jobs(const json& spec) {
     std::vector<std::string> after;
     if (in_order && !members.empty()) after.push_back(members.back().role);
     const json waits_for = list_member(job, "dependsOn");
-    if (std::any_of(waits_for.begin(), waits_for.end(), waits_for_an_end)) continue;
+    if (std::any_of(waits_for.begin(), waits_for.end(), waits_for_an_end) != after_ends) continue;
     for (const json& other : waits_for)
       after.push_back(text_member(other, "name"));
     const json of_job = member(member(job, "template"), "spec");
@@ -86,12 +86,17 @@ std::vector<GangMembers> members_of_roles(const json& spec) {
 std::vector<GangMembers> gang_members_of(const json& object) {
   const std::string kind = text_member(object, "kind");
   const json spec = member(object, "spec");
-  if (kind == "JobSet") return members_of_jobs(spec);
+  if (kind == "JobSet") return members_of_jobs(spec, false);
   if (kind == "RayCluster") return members_of_ray(spec);
   if (kind == "RayJob") return members_of_ray(member(spec, "rayClusterSpec"));
   if (kind == "RayService") return members_of_ray(member(spec, "rayClusterConfig"));
   if (kind == "LeaderWorkerSet") return members_of_group(spec);
   return members_of_roles(spec);
+}
+
+std::vector<GangMembers> members_after_ends_of(const json& object) {
+  if (text_member(object, "kind") != "JobSet") return {};
+  return members_of_jobs(member(object, "spec"), true);
 }
 
 bool launcher_comes_last(const json& spec) {

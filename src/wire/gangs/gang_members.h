@@ -21,6 +21,9 @@ struct GangMembers {
 // once others have ended. Empty: it is no gang of a kind that is known.
 std::vector<GangMembers> gang_members_of(const nlohmann::json& object);
 
+// The others, that come once others have ended: of a JobSet.
+std::vector<GangMembers> members_after_ends_of(const nlohmann::json& object);
+
 // By the spec of an MPIJob: its launcher is made once all workers are ready.
 bool launcher_comes_last(const nlohmann::json& spec);
 

@@ -211,6 +211,21 @@ ManifestObject gang_as_job(const json& object, std::vector<GangMembers> members)
   return gang;
 }
 
+// Of the pods of a gang that come later; empty: none do.
+std::string not_counted_of(const json& object) {
+  std::int64_t pods = 0;
+  std::set<std::string> roles;
+  for (const GangMembers& later : members_after_ends_of(object)) {
+    if (later.pods == 0) continue;
+    pods += later.pods;
+    roles.insert(later.role);
+  }
+  if (pods == 0) return {};
+  return format("{}: {} {} once others have ended, and {} not counted: {}", kind_and_name(object),
+                counted(pods, "pod"), pods == 1 ? "comes" : "come", pods == 1 ? "is" : "are",
+                printable(join({roles.begin(), roles.end()}, ", "), 200));
+}
+
 Result<json> parse_manifest(std::string_view text) {
   SLACKLINE_ASSIGN(const std::string as_json, yaml_to_json(text));
   return parse(as_json, "the manifest");
@@ -269,6 +284,8 @@ Result<Manifest> split_manifest(std::string_view text) {
     std::string misplaced =
         members.empty() ? misplaced_keys(object) : misplaced_keys(object, members);
     if (!misplaced.empty()) manifest.misplaced.push_back(std::move(misplaced));
+    if (std::string later = not_counted_of(object); !later.empty())
+      manifest.not_counted.push_back(std::move(later));
     if (!members.empty()) {
       manifest.objects.push_back(gang_as_job(object, std::move(members)));
       continue;

@@ -25,6 +25,8 @@ struct Manifest {
   std::vector<std::string> left_out;    // "Service web": it has no pods
   // Keys of Slackline where nobody copies them from, in the words of deploy/policy.
   std::vector<std::string> misplaced{};
+  // "JobSet train: 2 pods ...": what the answers say nothing of; a sentence each.
+  std::vector<std::string> not_counted{};
 };
 // The Pods and Jobs of a file, the Job of each CronJob, one Job for each gang that a controller
 // makes (docs/GANGS.md), with as many pods as it has with GPUs, and one pod of each other object

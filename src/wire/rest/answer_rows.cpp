@@ -172,7 +172,8 @@ const Columns<BlockerView>& columns<BlockerView>() {
               return view.need && view.have ? std::optional(*view.need - *view.have) : std::nullopt;
             }),
           C(
-              "waitsFor", [](V view) { return if_any(view.on); }, "NAMESPACE/NAME"),
+              "waitsFor", [](V view) { return if_any(view.on); },
+              "NAMESPACE/NAME; of PodsEnding: for which it was stopped"),
           C(
               "waitsForHidden", [](V view) { return if_some(view.on_hidden); },
               "Tasks that you may not view"),

@@ -91,7 +91,8 @@ std::string blocker_text(const BlockerView& blocker, double now_s) {
                    std::max<std::int64_t>(0, *blocker.need - *blocker.have));
   if (!blocker.detail.empty()) text += format(" ({})", printable(blocker.detail, kMostDetail));
   if (!blocker.on.empty() || blocker.on_hidden > 0)
-    text += format("; waits for {}", names_text(blocker.on, blocker.on_hidden));
+    text += format("; {} {}", blocker.reason == reason::kPodsEnding ? "stopped for" : "waits for",
+                   names_text(blocker.on, blocker.on_hidden));
   if (blocker.ends.p50_s) text += format("; until {}", time_text(*blocker.ends.p50_s, now_s));
   return text + "\n" + relief_text(blocker);
 }

@@ -124,8 +124,8 @@ std::optional<T> of_forecast(View view, const T& value) {
 
 std::string leader_text(View view) {
   if (!view.active)
-    return "this is what active mode would do, but for stops of running tasks; in this mode "
-           "nothing is released, and kube-scheduler starts tasks in its own order";
+    return "nothing is released from here: this is what a planner of active mode would do, but for "
+           "stops of running tasks";
   if (view.leader.empty()) return "no replica is the leader: no waiting task is started";
   return format("{} is the leader{}", view.leader, view.leads ? "" : "; another replica answers");
 }
@@ -210,7 +210,8 @@ QueueColumns due() {
           .cell(">MARGIN", margin_text),
       C(
           "marginBelowSeconds", [](Row row) { return seconds_of(row.margin_below_s()); },
-          "The margin is less than this: it ends after the last moment that is forecast"),
+          "The margin is less than this: it ends after the last moment that is forecast or, of an "
+          "unknown run time, starts after its deadline"),
       C("late", late, "In at least half of the futures it ends after its deadline"),
       C("blocked", &QueueRow::blocked, "As things stand it never starts"),
       C(
@@ -241,7 +242,7 @@ QueueColumns foretold() {
       C(
           "chance", [](Row row) { return row.chance; },
           "Share of the futures in which it meets its deadline, 0..1; absent: it has none, or no "
-          "finish is predicted"),
+          "finish is predicted and it may be met"),
       C(
           "forecast", [](Row row) { return if_any(row.forecast); },
           "Why no start or finish is predicted")

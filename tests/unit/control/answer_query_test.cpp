@@ -153,6 +153,28 @@ TEST_F(AnswerQueryTest, NewNodesHelpThoseWhomNoPresentOneCouldRun) {
   EXPECT_TRUE(what_if->rows.front().start_after.p50_s);
 }
 
+TEST_F(AnswerQueryTest, AWhatIfInventsNoEndAndNoChanceOfWhatNobodyKnows) {
+  auto cluster = a_cluster();
+  cluster.with(a_node("n1"));
+  add_running(cluster, stated("runs", 60), "runs", 4, "n1", "", clock_.wall_s() - 900);
+  auto unsaid = a_job("team-a/unsaid").created(clock_.wall_s() - 60).gpus(4).waiting();
+  unsaid.intent().deadline_s = clock_.wall_s() + 6 * 3600;
+  cluster.with(unsaid);
+  const test::FakeSource source(cluster.build());
+  AnswerQuery answers = query(source);
+  const auto eta = answers.eta({"team-a", "unsaid"});
+  ASSERT_TRUE(eta);
+  EXPECT_EQ(eta->forecast, reason::kLengthUnknown);
+  const auto what_if = answers.what_if({.add = "1xA100x4"}, team_a());
+  ASSERT_TRUE(what_if) << what_if.error().message;
+  EXPECT_EQ(what_if->with_deadline, 0) << "nobody knows whether it is met";
+  ASSERT_EQ(what_if->rows.size(), 1U);
+  const WhatIfRow& row = what_if->rows.front();
+  EXPECT_EQ(row.verdict, "gains") << "its start is known";
+  EXPECT_FALSE(row.finish_before.p50_s || row.finish_after.p50_s);
+  EXPECT_FALSE(row.chance_before || row.chance_after);
+}
+
 TEST_F(AnswerQueryTest, EtaTellsTimesChanceAndHowFarEarlierOnesHeld) {
   WrittenBook written;
   written.coverage = {{100, 81}, {50, 40}};
@@ -395,6 +417,22 @@ TEST_F(AnswerQueryTest, AWhatIfQuestionThatIsWrongSaysHow) {
   EXPECT_EQ(asked({.drain = "n1"}), "answered");
   EXPECT_EQ(asked({.policy = "fifo"}), "answered");
   EXPECT_EQ(parse_added("3xTesla-x2x8")->gpu_type.str(), "Tesla-x2");
+}
+
+TEST_F(AnswerQueryTest, WhatWaitsForKueueIsSaidToWaitForIt) {
+  Job kueues = a_job("team-a/theirs").gpus(4).suspended().build();
+  kueues.kueue = true;
+  auto cluster = a_cluster().with(a_node("n1"));
+  const test::FakeSource source(cluster.add(kueues).build());
+  AnswerQuery answers = query(source);
+  const auto why = answers.explain({"team-a", "theirs"}, "", Viewer());
+  ASSERT_TRUE(why) << why.error().message;
+  EXPECT_EQ(why->eta.standing, "waits");
+  EXPECT_EQ(why->eta.reason, reason::kNotManaged);
+  ASSERT_EQ(why->blockers.size(), 1U);
+  EXPECT_THAT(why->blockers.front().detail, HasSubstr("is queued by Kueue"));
+  EXPECT_EQ(answers.eta({"team-a", "theirs"})->standing, "waits");
+  EXPECT_FALSE(answers.explain({"team-a", "nobody"}, "", Viewer()));
 }
 
 TEST_F(AnswerQueryTest, AGangSaysWhichOfItsPodsComeLater) {

@@ -8,6 +8,7 @@
 #include "control/query/queue_reader.h"
 #include "control/query/written_book.h"
 #include "slackline/model/reason.h"
+#include "support/answer_world.h"
 #include "support/cluster_builder.h"
 #include "support/fake_clock.h"
 #include "support/fake_cluster.h"
@@ -135,6 +136,20 @@ TEST_F(QueueQueryTest, WhatSlacklineDoesNotPlanIsShownOnDemandAfterItsQueue) {
   EXPECT_EQ(foreign.rows.size(), 2U);
   EXPECT_EQ(foreign.counts[0], (std::pair<std::string, std::int64_t>{"waiting", 2}));
   EXPECT_EQ(ask(snapshot, "default", true).rows.size(), 1U);
+}
+
+TEST_F(QueueQueryTest, WhatWaitsForKueueIsAmongWhatSlacklineDoesNotPlan) {
+  Job kueues = a_job("theirs").gpus(4).suspended().created(clock_.wall_s() - 60).build();
+  kueues.kueue = true;
+  auto cluster = a_cluster().with(a_node("n1")).with(waiting("mine", 4, 7200));
+  const ClusterSnapshot snapshot = cluster.add(kueues).build();
+  EXPECT_EQ(ask(snapshot).rows.size(), 1U);
+  const QueueView all = ask(snapshot, "", true);
+  ASSERT_EQ(all.rows.size(), 2U);
+  EXPECT_EQ(all.rows[1].key.name, "theirs");
+  EXPECT_EQ(all.rows[1].reason, reason::kNotManaged);
+  EXPECT_EQ(all.rows[1].position, 0);
+  EXPECT_FALSE(all.rows[1].start_s);
 }
 
 // Shadow and advise mode, and a dump: nobody suspends Jobs there.
@@ -389,6 +404,27 @@ TEST_F(QueueQueryTest, WhatNobodyKnowsIsSaidAndNotInvented) {
   EXPECT_GT(*row.start_p90_s - *row.start_s, 3600) << "the end of the run before it is a guess";
   EXPECT_FALSE(row.finish_s || row.finish_p90_s || row.slack_s || row.margin_s);
   EXPECT_EQ(row.forecast, reason::kLengthUnknown);
+  EXPECT_FALSE(row.predicted_late() || row.chance) << "it may start in time";
+}
+
+TEST_F(QueueQueryTest, WhatStartsAfterItsDeadlineIsLateHoweverLongItRuns) {
+  auto cluster = a_cluster();
+  cluster.with(a_node("n1"));
+  auto runs = a_job("runs").created(clock_.wall_s() - 1000);
+  runs.intent().expected_duration_s = 9 * 3600;
+  test::add_running(cluster, runs, "runs", 4, "n1", "", clock_.wall_s() - 900);
+  auto unsaid = a_job("unsaid").gpus(4).waiting().created(clock_.wall_s());
+  unsaid.intent().deadline_s = clock_.wall_s() + 7200;
+  const QueueView view = ask(cluster.with(unsaid).build());
+  const auto row = std::find_if(view.rows.begin(), view.rows.end(),
+                                [](const QueueRow& of) { return of.key.name == "unsaid"; });
+  ASSERT_NE(row, view.rows.end());
+  ASSERT_TRUE(row->start_s && *row->start_s > *row->deadline_s);
+  EXPECT_EQ(row->forecast, reason::kLengthUnknown);
+  EXPECT_FALSE(row->finish_s);
+  EXPECT_TRUE(row->predicted_late());
+  EXPECT_EQ(row->margin_below_s(), *row->deadline_s - *row->start_s);
+  EXPECT_EQ(row->chance, 0);
 }
 
 TEST_F(QueueQueryTest, WhatCannotStartIsBlockedAndIsNeverForecast) {

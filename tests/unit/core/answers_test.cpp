@@ -283,6 +283,31 @@ TEST_F(AnswersTest, GpusThatAreUnhealthyAreNamedWhereNoNodeIsLargeEnough) {
             "8 GPUs of n1 are unhealthy, or the device plugin is down");
 }
 
+TEST_F(AnswersTest, WhatBarsItFromAllNodesOfItsTypeIsNamedAndNotCpuOrMemory) {
+  const auto asked_for = [&](const char* type, std::int64_t gpus) {
+    auto cluster = a_cluster();
+    cluster.with(a_node("spot").of("L4", 4).taint("cloud.google.com/gke-spot", "true"))
+        .with(a_node("shared").of("T4-SHARED", 4))
+        .with(a_node("other").of("A100", 4));
+    auto job = stated("waits", 10).gpus(gpus).waiting();
+    job.intent().gpu_types = {GpuType(type)};
+    return about("waits", cluster.with(job));
+  };
+  const auto detail = [](const Asked& asked) {
+    return explain(asked.question, reason::kNoNodeFits).front().detail;
+  };
+  EXPECT_EQ(detail(*asked_for("L4", 1)),
+            "no node with GPUs of a type that it accepts takes its pods: node has a taint that the "
+            "pod does not tolerate (cloud.google.com/gke-spot=true) (1 node)");
+  const auto shares = asked_for("T4-SHARED", 2);
+  EXPECT_EQ(detail(*shares),
+            "no node with GPUs of a type that it accepts takes its pods: its GPUs are shared, and "
+            "no pod is planned there that asks for 2 shares (1 node)");
+  EXPECT_EQ(group_of(shares->question, *shares->snapshot.find_node("shared")).code, "SharedGpus");
+  const auto one = asked_for("T4-SHARED", 1);
+  EXPECT_EQ(group_of(one->question, *one->snapshot.find_node("shared")).code, "Free");
+}
+
 TEST_F(AnswersTest, NoGpusLackWhereOneOfItsPlacementsHasRoom) {
   auto cluster = a_cluster();
   for (const char* node : {"n1", "n2"})
@@ -508,6 +533,25 @@ TEST_F(AnswersTest, AQuotaToAskForIsToldInItsUnits) {
   const Change* quota = find(found, ChangeKind::kQuota);
   ASSERT_NE(quota, nullptr);
   EXPECT_EQ(quota->what, "2 more cpu in the ResourceQuota cpus");
+}
+
+TEST_F(AnswersTest, WhoWasStoppedIsToldForWhomAndWhatIsLeftAndUntilWhenItsPodsMayTake) {
+  auto cluster = a_cluster();
+  cluster.with(a_node("n1").of("A100", 4)).with(a_node("idle").of("A100", 4));
+  Job stopped = stated("waits", 60).gpus(4).waiting().stopped(1, kAsked_s - 10).build();
+  PreemptionNote note = *stopped.preemptions;
+  note.left = 0.62;
+  note.nodes = {NodeName("n1")};
+  stopped.preemptions = std::make_shared<const PreemptionNote>(note);
+  cluster.add(std::move(stopped));
+  cluster.with(a_pod("waits-0").of_job("waits").gpus(4).managed().on("n1").gone_by(kAsked_s + 20));
+  cluster.with(stated("urgent", 10).gpus(4).managed().planned({"n1"}));
+  const auto asked = about("waits", cluster);
+  const auto blockers = explain(asked->question, reason::kPodsEnding);
+  ASSERT_EQ(reasons(blockers), std::vector<std::string>{"PodsEnding"});
+  EXPECT_EQ(blockers.front().on, std::vector<ObjectKey>{stated("urgent", 10).build().key});
+  EXPECT_EQ(blockers.front().detail, "62 % of its work is left");
+  EXPECT_EQ(blockers.front().p50_s, kAsked_s + 20);
 }
 
 // Its variants have no pods: "qos-class: prior" was told to start at once.
@@ -772,7 +816,7 @@ TEST_F(AnswersTest, AddedNodesHelpThoseWhoWaitAndADrainStopsWhoRuns) {
   cluster.with(stated("waits", 60).gpus(4).waiting());
   const auto asked = about("waits", cluster);
   const Expected none;
-  const ComparedState before{asked->queue.state(), policy_, asked->names, none};
+  const ComparedState before{asked->queue.state(), policy_, asked->names, none, asked->queue};
 
   TaskMenus menus;
   const ClusterSnapshot more = with_nodes(asked->snapshot, {2, GpuType("A100"), 4}, kGpu);
@@ -780,7 +824,7 @@ TEST_F(AnswersTest, AddedNodesHelpThoseWhoWaitAndADrainStopsWhoRuns) {
   EXPECT_EQ(more.nodes.back()->node->allocatable, more.nodes.front()->node->allocatable);
   const Queue larger = make_queue(more, options_, menus);
   const Comparison added =
-      compare(before, {larger.state(), policy_, asked->names, none}, kAsked_s, {});
+      compare(before, {larger.state(), policy_, asked->names, none, larger}, kAsked_s, {});
   ASSERT_EQ(added.tasks.size(), 3U);
   for (const Outlook& outlook : added.tasks) {
     const bool waits = asked->queue.task(outlook.task).key.name == "waits";
@@ -792,7 +836,8 @@ TEST_F(AnswersTest, AddedNodesHelpThoseWhoWaitAndADrainStopsWhoRuns) {
 
   const PlanState empty = drained(asked->queue, {*asked->snapshot.find_node("n1")}, kAsked_s);
   EXPECT_EQ(empty.waiting().size(), 2U);
-  const Comparison gone = compare(before, {empty, policy_, asked->names, none}, kAsked_s, {});
+  const Comparison gone =
+      compare(before, {empty, policy_, asked->names, none, asked->queue}, kAsked_s, {});
   for (const Outlook& outlook : gone.tasks) {
     if (asked->queue.task(outlook.task).key.name != "runs") continue;
     EXPECT_GT(outlook.after.finish_s.p50(), outlook.before.finish_s.p50() + 600);
@@ -809,8 +854,8 @@ TEST_F(AnswersTest, ADrainIsForeseenAsFarAsRunsAreLong) {
   const auto asked = about("after", cluster.with(after));
   const Expected none;
   const PlanState empty = drained(asked->queue, {*asked->snapshot.find_node("n1")}, kAsked_s);
-  const Comparison gone = compare({asked->queue.state(), policy_, asked->names, none},
-                                  {empty, policy_, asked->names, none}, kAsked_s, {});
+  const Comparison gone = compare({asked->queue.state(), policy_, asked->names, none, asked->queue},
+                                  {empty, policy_, asked->names, none, asked->queue}, kAsked_s, {});
   ASSERT_EQ(gone.tasks.size(), 2U) << "what comes after it, too";
   for (const Outlook& outlook : gone.tasks) {
     EXPECT_TRUE(std::isfinite(outlook.after.finish_s.p50()));
@@ -828,8 +873,8 @@ TEST_F(AnswersTest, WhatADrainStopsNeedsItsQuotaAgain) {
   const auto asked = about("waits", cluster.with(stated("waits", 60).gpus(4).waiting()));
   const Expected none;
   const PlanState empty = drained(asked->queue, {*asked->snapshot.find_node("n1")}, kAsked_s);
-  const Comparison gone = compare({asked->queue.state(), policy_, asked->names, none},
-                                  {empty, policy_, asked->names, none}, kAsked_s, {});
+  const Comparison gone = compare({asked->queue.state(), policy_, asked->names, none, asked->queue},
+                                  {empty, policy_, asked->names, none, asked->queue}, kAsked_s, {});
   ASSERT_EQ(gone.tasks.size(), 2U);
   const Forecast& one = gone.tasks[0].after;
   const Forecast& other = gone.tasks[1].after;

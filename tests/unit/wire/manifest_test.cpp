@@ -215,6 +215,21 @@ TEST(Manifest, WhatAControllerStartsAsAGangIsOneJobOfItsPodsWithGpus) {
   }
 }
 
+TEST(Manifest, OfAJobSetItIsSaidWhichPodsComeOnceOthersHaveEnded) {
+  const auto not_counted = [](const std::string& status) {
+    const std::string pod = "{spec: {containers: [{resources: {limits: {nvidia.com/gpu: 4}}}]}}";
+    const auto manifest = split_manifest(
+        "{kind: JobSet, metadata: {name: g}, spec: {replicatedJobs: [{name: a, template: {spec: "
+        "{template: " +
+        pod + "}}}, {name: b, replicas: 2, dependsOn: [{name: a, status: " + status +
+        "}], template: {spec: {parallelism: 2, template: " + pod + "}}}]}}");
+    return manifest ? join(manifest->not_counted, "; ") : manifest.error().message;
+  };
+  EXPECT_EQ(not_counted("Complete"),
+            "JobSet g: 4 pods come once others have ended, and are not counted: b");
+  EXPECT_EQ(not_counted("Ready"), "");
+}
+
 TEST(Manifest, OfAGangWhosePodsDifferInGpusNothingIsSaidAndItSaysWhy) {
   const auto pod = [](int gpus) {
     return "{spec: {containers: [{resources: {limits: {nvidia.com/gpu: " + std::to_string(gpus) +

@@ -33,8 +33,8 @@ struct Blocker {
   std::string what;         // of which `need` and `have` count: "A100 GPUs in nodes with 4 free"
   std::optional<std::int64_t> need{};
   std::optional<std::int64_t> have{};
-  std::vector<ObjectKey> on{};    // the tasks for which it waits: dependencies, who makes room
-  std::vector<Relief> relief{};   // enough of them, in order of time
+  std::vector<ObjectKey> on{};   // for which it waits: dependencies, who makes room; or was stopped
+  std::vector<Relief> relief{};  // enough of them, in order of time
   std::optional<double> p50_s{};  // when it ends; unset: that is not known
   std::optional<double> p90_s{};
   std::string detail{};  // for people
@@ -47,7 +47,7 @@ struct Blocker {
 // Nodes that the task cannot use for the same reason, or could.
 struct NodeGroup {
   // Of model/verdict.h or predicates.h, or "NoGpus", "Full", "NoCpuOrMemory", "Free",
-  // "RefusedByScheduler", "PodAffinity".
+  // "RefusedByScheduler", "PodAffinity", "PodSpread", "SharedGpus", "GpusUnhealthy".
   std::string_view code;
   std::int64_t nodes = 0;
   std::vector<ObjectKey> tasks{};  // that hold GPUs there (HeldForOthers), each once
@@ -94,6 +94,10 @@ bool could_ever_fit(const ClusterSnapshot& snapshot, const Queue& queue, TaskInd
                     const Choice& choice);
 // What it asks for beyond what there is, where it could not; empty: nothing that is counted here.
 std::string too_large(const ExplainQuestion& question);
+
+// Its pods ask for several shares of GPUs that are shared, which give no more than one: no such pod
+// is planned there (TaskMenus).
+bool wants_several_shares(const ExplainQuestion& question, std::int64_t gpus, const Node& node);
 
 // "kept for it: n1, n2"
 std::string kept_text(std::span<const NodeName> nodes);

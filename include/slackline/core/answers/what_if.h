@@ -39,6 +39,7 @@ ClusterSnapshot with_nodes(const ClusterSnapshot& snapshot, const AddedNodes& ad
 // others are gone, and nobody gets the nodes' GPUs. O(tasks x nodes of each).
 PlanState drained(const Queue& queue, const std::vector<NodeIndex>& nodes, double now_s);
 
+// As it is told (told_forecast.h).
 struct Outlook {
   Uid name;
   TaskIndex task = 0;  // of the queue before
@@ -56,6 +57,7 @@ struct ComparedState {
   const Policy& policy;
   const std::vector<Uid>& names;  // as in ForecastBook
   const Expected& expected;
+  const Queue& queue;  // in which the state's tasks have their index
 };
 
 Comparison compare(const ComparedState& before, const ComparedState& after, double now_s,
