@@ -28,7 +28,7 @@ constexpr auto kListed = std::to_array<ListedMetric>({
      "Tasks that end after their deadline in most futures.", ""},
     {"slackline_queue_running", MetricKind::kGauge, "", "Tasks that are starting or running.", ""},
     {"slackline_queue_waiting", MetricKind::kGauge, "reason", "Tasks that wait, by reason.",
-     "`NotLed`, `NodesLost`, `NotBound`, `PodsRejected` above zero for long "
+     "`NotLed`, `NodesLost`, `NotBound`, `PodsRejected`, `ReleaseRefused` above zero for long "
      "([reasons](reasons/README.md))"},
     {"slackline_share_gpus", MetricKind::kGauge, "queue,gpu_type,use",
      "GPUs that the runs of a queue use: own, borrowed, or of the pool; of types of which a queue "

@@ -283,6 +283,23 @@ class OrderTest(QueuedCase):
         self.assertIn("a container asks for 3 nvidia.com/gpu; the LimitRange small allows at most 2", said)
         self.wait_reason("three", "PodsRejected")
 
+    def test_a_job_that_a_policy_of_others_does_not_let_start_keeps_its_room_from_nobody(self):
+        self.apply(*policy_against_starting("barred"))
+        self.addCleanup(self.cluster.kubectl, "delete", "validatingadmissionpolicy", "stays-suspended")
+        self.addCleanup(self.cluster.kubectl, "delete", "validatingadmissionpolicybinding", "stays-suspended")
+        self.apply(gpu_job("barred", gpus=4, annotations={"hold": "true"}))
+        probe = ("label", "job", "barred", "-n", TEAM, "probe=yes", "--dry-run=server")
+        self.cluster.wait(lambda: self.cluster.try_kubectl(*probe)[0] != 0, 30, "the policy to be obeyed")
+        self.cluster.kubectl("annotate", "job", "barred", "-n", TEAM, "slackline.dev/hold-")
+        self.wait_reason("barred", "ReleaseRefused")
+        self.apply(gpu_job("other", gpus=4))
+        self.wait_bound("other")
+        said = self.cluster.kubectl("describe", "job", "barred", "-n", TEAM)
+        self.assertRegex(
+            said, r"Warning +ReleaseRefused .*the API server refuses to let it start: .*not on this cluster"
+        )
+        self.assertIs(self.job("barred")["spec"]["suspend"], True)
+
     def test_what_only_devices_could_serve_is_left_to_kube_scheduler(self):
         self.apply(device_class("chips", AMD))
         self.addCleanup(self.cluster.kubectl, "delete", "deviceclass", "chips")
@@ -348,6 +365,33 @@ class OrderTest(QueuedCase):
 
     def wait_bound(self, job):
         self.cluster.wait_bound(job, timeout=60, namespace=TEAM)
+
+
+def policy_against_starting(name):
+    """A policy of somebody else that takes a Job of this name, and lets nobody unsuspend it."""
+    group = "admissionregistration.k8s.io/v1"
+    rule = {"apiGroups": ["batch"], "apiVersions": ["v1"], "operations": ["UPDATE"], "resources": ["jobs"]}
+    starts = (
+        f"object.metadata.name == '{name}' && !object.spec.suspend || 'probe' in object.metadata.?labels.orValue({{}})"
+    )
+    return [
+        {
+            "apiVersion": group,
+            "kind": "ValidatingAdmissionPolicy",
+            "metadata": {"name": "stays-suspended"},
+            "spec": {
+                "failurePolicy": "Fail",
+                "matchConstraints": {"resourceRules": [rule]},
+                "validations": [{"expression": f"!({starts})", "message": "not on this cluster"}],
+            },
+        },
+        {
+            "apiVersion": group,
+            "kind": "ValidatingAdmissionPolicyBinding",
+            "metadata": {"name": "stays-suspended"},
+            "spec": {"policyName": "stays-suspended", "validationActions": ["Deny"]},
+        },
+    ]
 
 
 if __name__ == "__main__":

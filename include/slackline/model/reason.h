@@ -37,6 +37,7 @@ inline constexpr std::string_view kWaitingForPreempted = "WaitingForPreempted";
 inline constexpr std::string_view kNodesLost = "NodesLost";
 inline constexpr std::string_view kNotBound = "NotBound";
 inline constexpr std::string_view kPodsRejected = "PodsRejected";
+inline constexpr std::string_view kReleaseRefused = "ReleaseRefused";
 inline constexpr std::string_view kNotReplaced = "NotReplaced";
 inline constexpr std::string_view kReplacementWaits = "ReplacementWaits";
 inline constexpr std::string_view kPodsNotStarting = "PodsNotStarting";
@@ -92,7 +93,7 @@ struct ReasonFact {
   std::string_view meaning;  // a clause for people, without a full stop
 };
 
-inline constexpr std::array<ReasonFact, 65> kReasons = {{
+inline constexpr std::array<ReasonFact, 66> kReasons = {{
     {reason::kWaitsItsTurn, ReasonUse::kWaits, "the GPUs it accepts go to others first"},
     {reason::kWaitsForRoom, ReasonUse::kWaits, "nodes are kept for it, on which others still run"},
     {reason::kGpuTypeAbsent, ReasonUse::kWaits, "no usable node has a GPU of a type it accepts"},
@@ -130,6 +131,7 @@ inline constexpr std::array<ReasonFact, 65> kReasons = {{
      "kube-scheduler did not bind its pods where they were planned"},
     {reason::kPodsRejected, ReasonUse::kWaits,
      "the API server refuses its pods, or did not create all of them within 30 s of its release"},
+    {reason::kReleaseRefused, ReasonUse::kWaits, "the API server refuses to let it start"},
     {reason::kNotReplaced, ReasonUse::kWaits,
      "a pod of it was lost while it ran, and its replacement found no place within ten minutes"},
     {reason::kReplacementWaits, ReasonUse::kWaits,

@@ -7,6 +7,7 @@
 #include "control/plan/task_events.h"
 #include "control/state/resize_meter.h"
 #include "obs/log.h"
+#include "slackline/core/handover/hand_over_stage.h"
 #include "slackline/model/reason.h"
 
 namespace slackline::control {
@@ -41,6 +42,12 @@ std::string_view result_of(const Error& error) {
 
 bool may_have_happened(const Error& error) {
   return error.code == ErrorCode::kTimeout || error.code == ErrorCode::kUnavailable;
+}
+
+// By a policy of the cluster, or because the API server takes no such change: it will do so again.
+bool is_refused_release(const OwnWrite& write, const Error& error) {
+  return write.is<ReleaseJob>() &&
+         (error.code == ErrorCode::kForbidden || error.code == ErrorCode::kInvalidArgument);
 }
 
 }  // namespace
@@ -80,8 +87,10 @@ void Actuator::join() {
 std::size_t Actuator::perform(std::vector<OwnWrite> writes) {
   MutexLock lock(mutex_);
   const double now_s = clock_.steady_s();
-  std::erase_if(resting_,
-                [&](const auto& entry) { return entry.second.until_s + kMostRest_s < now_s; });
+  std::erase_if(resting_, [&](const auto& entry) {
+    const Rest& rest = entry.second;
+    return rest.until_s + (rest.unreleased ? core::kMostBackoff_s : kMostRest_s) < now_s;
+  });
   const std::unordered_set<Uid> in_vain = stops_in_vain(writes, now_s);
   std::unordered_set<Uid> taken;
   std::size_t count = 0;
@@ -107,12 +116,13 @@ bool Actuator::is_blocked(const Uid& uid, double now_s) const {
   return writes_.waiting_for(uid) || (rest != resting_.end() && now_s < rest->second.until_s);
 }
 
-// Nobody loses work for a task that is not released because another stop for it is left out.
+// Nobody loses work for a task that is not released now: it rests, or another stop for it is left
+// out.
 std::unordered_set<Uid> Actuator::stops_in_vain(const std::vector<OwnWrite>& writes,
                                                 double now_s) const {
   std::unordered_set<Uid> in_vain;
   for (const OwnWrite& write : writes) {
-    bool blocked = false;
+    bool blocked = !write.after.empty() && is_blocked(write.target.uid, now_s);
     for (const Uid& uid : write.after)
       blocked = blocked || is_blocked(uid, now_s);
     if (blocked) in_vain.insert(write.after.begin(), write.after.end());
@@ -149,8 +159,10 @@ Actuator::Overlay Actuator::overlaid(const SnapshotPtr& snapshot) {
     overlay.gave_up = writes_.settle(*snapshot, clock_.steady_s());
     writes = writes_.writes();
     overlay.unanswered = writes_.unanswered();
-    for (const auto& [uid, rest] : resting_)
+    for (const auto& [uid, rest] : resting_) {
+      if (rest.unreleased) overlay.unreleased.emplace(uid, rest.until_s);
       if (rest.spared && clock_.steady_s() < rest.until_s) overlay.refused.insert(uid);
+    }
   }
   if (!writes.empty())
     overlay.snapshot =
@@ -193,7 +205,10 @@ void Actuator::carry_out(const Order& order) {
                         (version.error().code == ErrorCode::kResourceExhausted &&
                          order.write.is<EvictPod>());  // a disruption budget forbids it
   if (!expected) obs::log_warning("write_failed", {{"error", version.error().message}});
-  if (version) tell_of(order.write);
+  if (version)
+    tell_of(order.write);
+  else if (is_refused_release(order.write, version.error()))
+    events_.add(release_refused(order.write, version.error().message));
   {
     MutexLock lock(mutex_);
     settle(order, std::move(version));
@@ -218,7 +233,10 @@ void Actuator::settle(const Order& order, Result<std::string> version) {
   else
     writes_.failed(order.number);
   Rest& rest = resting_[order.write.target.uid];
-  rest.step_s = std::clamp(2 * rest.step_s, kLeastRest_s, kMostRest_s);
+  rest.unreleased = is_refused_release(order.write, version.error());
+  rest.step_s = rest.unreleased
+                    ? std::clamp(2 * rest.step_s, core::kLeastBackoff_s, core::kMostBackoff_s)
+                    : std::clamp(2 * rest.step_s, kLeastRest_s, kMostRest_s);
   rest.until_s = now_s + rest.step_s;
   // After a conflict the Job is decided on again; else it would fail again.
   const bool stops = order.write.is<StopJob>() && version.error().code != ErrorCode::kConflict;

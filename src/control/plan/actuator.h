@@ -7,8 +7,9 @@
 // (OwnWrite::after) waits until they are written, and is dropped with the first of them that fails.
 // A conflict needs nothing: the watch will tell what is there. A write that may or may not have
 // happened counts as done for a while. An object whose write failed rests, 0.2 s doubling to 30 s;
-// what could not be stopped is no victim meanwhile. What was done is told in an Event and
-// counted, by reason.
+// what could not be stopped is no victim meanwhile. A Job whose release is refused rests for 30 s
+// doubling to 10 min, and others have its room. What was done is told in an Event and counted, by
+// reason.
 //
 // Thread-safety: all methods; start() once, then stop() and join(). Writes are sent by kWriters
 // threads, each object's in the order in which they were decided. Without start() nothing is sent
@@ -66,6 +67,8 @@ class Actuator {
     std::unordered_set<Uid> unanswered;  // whose writes, laid over it, may still fail
     bool gave_up = false;                // a write that was laid over the last one, in doubt
     std::unordered_set<Uid> refused{};   // Jobs and pods that could not be stopped a moment ago
+    // Jobs whose last release was refused: until when they rest, steady. It may have passed.
+    std::unordered_map<Uid, double> unreleased{};
   };
   // The snapshot is `snapshot` itself where there is nothing to lay over it.
   Overlay overlaid(const SnapshotPtr& snapshot);
@@ -90,6 +93,7 @@ class Actuator {
     double until_s = 0;  // steady
     double step_s = 0;
     bool spared = false;  // it could not be stopped, and is no victim meanwhile
+    bool unreleased = false;
   };
 
   void run();

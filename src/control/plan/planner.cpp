@@ -160,6 +160,7 @@ void Planner::begin_term() {
   stamp_ = {};
   memory_ = {};
   denied_room_.clear();
+  unreleased_.clear();
   kept_.clear();
   preemption_meters_.forget();
   mover_.forget();
@@ -182,6 +183,8 @@ void Planner::read_stops(const Actuator::Overlay& seen, const core::Policy& poli
   } else {
     book.refused = seen.refused;
   }
+  for (const auto& [job, until_s] : seen.unreleased)
+    book.unreleased.insert(job);
   if (book != *stop_book_) stop_book_ = std::make_shared<const core::StopBook>(std::move(book));
 }
 
@@ -189,7 +192,10 @@ void Planner::plan(const Actuator::Overlay& seen, double changed_s) {
   const ClusterSnapshot& snapshot = *seen.snapshot;
   const double began_s = clock_.steady_s();
   const SettingsPtr settings = options_.settings->get();
-  const auto held_off = memory_.held_off(began_s);
+  auto held_off = memory_.held_off(began_s);
+  unreleased_ = seen.unreleased;
+  for (const auto& [job, until_s] : unreleased_)
+    if (began_s < until_s) held_off.insert(job);
   const core::RefusedNodes refused = memory_.refused_nodes(snapshot, began_s);
   core::QueueOptions asked = options_.queue_options(*settings, *known_.get(), source_, clock_);
   asked.held_off = &held_off;
@@ -223,6 +229,8 @@ void Planner::plan(const Actuator::Overlay& seen, double changed_s) {
                 stop_book_->next_bar_ends_s(asked.now_wall_s), gang_places_.next_end_s()});
   next_plan_s_ = std::min(next_plan_s_, ended_s + due_wall_s - asked.now_wall_s);
   next_plan_s_ = std::min(next_plan_s_, core::next_hold_ends_s(snapshot, ended_s));
+  for (const auto& [job, until_s] : unreleased_)
+    if (began_s < until_s) next_plan_s_ = std::min(next_plan_s_, until_s);
   changed_s_.reset();
   meters_.planned(ended_s - began_s);
   meters_.show_queue(queue);
@@ -316,9 +324,12 @@ void Planner::show_view() {
   view.active = true;
   view.leads = term_.has_value();
   if (options_.leader) view.leader = options_.leader();
-  if (term_)
+  if (term_) {
     for (const auto& [uid, backoff] : memory_.backoff)
       view.backoffs[uid] = {backoff.until_s, backoff.reason};
+    for (const auto& [uid, until_s] : unreleased_)
+      view.backoffs[uid] = {until_s, std::string(reason::kReleaseRefused)};
+  }
   if (term_) view.denied_room = denied_room_;
   if (term_) view.kept = kept_;
   if (term_) view.moves = mover_.advised();

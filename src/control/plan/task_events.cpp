@@ -202,6 +202,14 @@ std::optional<OwnerRef> task_of(const OwnWrite& write) {
   return taken_back != nullptr && !taken_back->asker.name.empty() ? taken_back->of : std::nullopt;
 }
 
+TaskEvent event_about(const OwnWrite& write) {
+  TaskEvent event;
+  event.kind = write.of_job() ? "Job" : "Pod";
+  event.object = write.target.key;
+  event.uid = write.target.uid;
+  return event;
+}
+
 }  // namespace
 
 std::optional<TaskEvent> event_of(const OwnWrite& write) {
@@ -209,10 +217,7 @@ std::optional<TaskEvent> event_of(const OwnWrite& write) {
       std::visit([&](const auto& group) { return std::visit(EventWriter{write.decision}, group); },
                  write.change);
   if (!text) return std::nullopt;
-  TaskEvent event;
-  event.kind = write.of_job() ? "Job" : "Pod";
-  event.object = write.target.key;
-  event.uid = write.target.uid;
+  TaskEvent event = event_about(write);
   if (const auto task = task_of(write)) {
     event.kind = task->kind;
     event.object.name = task->name;
@@ -232,14 +237,19 @@ std::optional<TaskEvent> resize_of(const OwnWrite& write) {
   if (resize.shape)
     parts.push_back(format("{} instead of {}", release->plan->shape.str(), resize.asked.str()));
   if (resize.amounts) parts.push_back(amounts_text(*resize.amounts));
-  TaskEvent event;
-  event.kind = "Job";
-  event.object = write.target.key;
-  event.uid = write.target.uid;
+  TaskEvent event = event_about(write);
   event.reason = reason::kResized;
   event.message =
       format("runs as {}, by what its family used{}; as written: slackline.dev/original",
              join(parts, "; "), resize.trial ? ", as the first of it" : "");
+  return event;
+}
+
+TaskEvent release_refused(const OwnWrite& write, const std::string& answer) {
+  TaskEvent event = event_about(write);
+  event.reason = reason::kReleaseRefused;
+  event.message = format("{}: {}", find_reason(reason::kReleaseRefused)->meaning, answer);
+  event.warning = true;
   return event;
 }
 

@@ -2,6 +2,7 @@
 //
 //   Planned    Normal    where and in which shape the task will run
 //   Released   Normal    the last gate of a task of which nothing was bound is lifted
+//   ReleaseRefused  Warning  the API server refuses to let the Job start
 //   Deviated   Warning   the plan was moved to other nodes
 //   Preempted  Warning   it was stopped for another task
 //   PreemptionPlanned  Warning  when and for whom it will be stopped; Normal: it is not after all
@@ -27,6 +28,9 @@ std::optional<TaskEvent> event_of(const OwnWrite& write);
 
 // Resized, of a release; nullopt: it runs as written.
 std::optional<TaskEvent> resize_of(const OwnWrite& write);
+
+// ReleaseRefused, of a release that the API server refuses and will refuse again.
+TaskEvent release_refused(const OwnWrite& write, const std::string& answer);
 
 // ResizeSuggested. `resizing` has suggestions.
 TaskEvent resize_suggestion_of(const Job& job, const core::Resizing& resizing);

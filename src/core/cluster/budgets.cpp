@@ -25,6 +25,14 @@ double start_of(const Pod& pod) {
   return pod.started_s.value_or(kNever);
 }
 
+// The status of a budget follows that long after a pod was asked to end.
+constexpr double kCountsWithin_s = 10;
+
+bool may_be_uncounted(const Pod& pod, double now_wall_s) {
+  const double asked_s = pod.gone_by_s.value_or(0) - pod.grace_s;
+  return !pod.deleting || now_wall_s < asked_s + kCountsWithin_s;
+}
+
 }  // namespace
 
 bool more_important(const Pod& a, const Pod& b) {
@@ -46,10 +54,11 @@ std::vector<bool> violations(const ClusterSnapshot& snapshot,
   return violating;
 }
 
-Disruptions::Disruptions(const ClusterSnapshot& snapshot, const std::vector<PodPtr>& ending)
+Disruptions::Disruptions(const ClusterSnapshot& snapshot, const std::vector<PodPtr>& ending,
+                         double now_wall_s)
     : snapshot_(&snapshot) {
   for (const PodPtr& pod : ending)
-    if (!pod->deleting) disrupted_.push_back(pod.get());
+    if (may_be_uncounted(*pod, now_wall_s)) disrupted_.push_back(pod.get());
 }
 
 bool Disruptions::allow(const std::vector<PodPtr>& pods) const {
@@ -62,8 +71,29 @@ bool Disruptions::allow(const std::vector<PodPtr>& pods) const {
                       violating.end(), [](bool violates) { return violates; });
 }
 
-bool Disruptions::add(const std::vector<PodPtr>& pods) {
-  if (!allow(pods)) return false;
+std::vector<DisruptionNeed> Disruptions::needs(const std::vector<PodPtr>& pods) const {
+  std::vector<DisruptionNeed> needs;
+  for (std::size_t i = 0; i < snapshot_->budgets.size(); ++i) {
+    const DisruptionBudget& budget = *snapshot_->budgets[i];
+    const auto takes = [&](const auto& pod) {
+      return selects(budget, *pod) && !already_counted(budget, *pod);
+    };
+    const auto taken = std::count_if(pods.begin(), pods.end(), takes);
+    if (taken == 0) continue;
+    const auto before = std::count_if(disrupted_.begin(), disrupted_.end(), takes);
+    needs.push_back({i, taken, budget.disruptions_allowed - before});
+  }
+  return needs;
+}
+
+bool Disruptions::add(const std::vector<PodPtr>& pods, const std::vector<PodPtr>& anyway) {
+  const std::size_t before = disrupted_.size();
+  for (const PodPtr& pod : anyway)
+    disrupted_.push_back(pod.get());
+  if (!allow(pods)) {
+    disrupted_.resize(before);
+    return false;
+  }
   for (const PodPtr& pod : pods)
     disrupted_.push_back(pod.get());
   return true;

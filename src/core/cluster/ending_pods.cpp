@@ -11,6 +11,23 @@ bool was_stopped(const Job& job) {
   return job.suspended && job.suspended_by_us && job.preemptions != nullptr;
 }
 
+// Where pods wait for others to end.
+std::unordered_set<NodeName> promised_nodes(const ClusterSnapshot& snapshot) {
+  std::unordered_set<NodeName> nodes;
+  for (const PodPtr& pod : snapshot.unbound)
+    if (pod->gated && pod->managed && !pod->nominated_node.empty())
+      nodes.insert(pod->nominated_node);
+  return nodes;
+}
+
+// Of a Job that was stopped, perhaps, and deleted since: no object says so any more.
+bool outlives_its_job(const ClusterSnapshot& snapshot, const Pod& pod) {
+  if (!pod.deleting || pod.disruption || !pod.managed || !pod.owner || pod.owner->kind != "Job")
+    return false;
+  const Job* job = snapshot.find_job(pod.key.ns, pod.owner->name);
+  return job == nullptr || job->uid != pod.owner->uid;
+}
+
 }  // namespace
 
 // Jobs count pods that are gone, and other controllers may give up.
@@ -32,11 +49,17 @@ bool was_evicted(const Pod& pod) {
 EndingPods::EndingPods(const ClusterSnapshot& snapshot, double now_wall_s) {
   for (const JobPtr& job : snapshot.jobs)
     if (was_stopped(*job)) add(snapshot, *job, now_wall_s);
-  for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node)
-    for (const PodPtr& pod : snapshot.node(node).pods)
-      if (was_evicted(*pod) && !pod->terminal() &&
-          now_wall_s <= std::max(pod->gone_by_s.value_or(0), pod->notice->at_s) + kOverdue_s)
-        add(node, pod);
+  const std::unordered_set<NodeName> promised = promised_nodes(snapshot);
+  for (NodeIndex node = 0; node < snapshot.nodes.size(); ++node) {
+    const bool is_promised = promised.contains(snapshot.node(node).node->name);
+    for (const PodPtr& pod : snapshot.node(node).pods) {
+      const bool evicted = was_evicted(*pod);
+      if (pod->terminal() || (!evicted && !(is_promised && outlives_its_job(snapshot, *pod))))
+        continue;
+      const double told_s = evicted ? pod->notice->at_s : 0;
+      if (now_wall_s <= std::max(pod->gone_by_s.value_or(0), told_s) + kOverdue_s) add(node, pod);
+    }
+  }
 }
 
 void EndingPods::add(const ClusterSnapshot& snapshot, const Job& job, double now_s) {
@@ -46,7 +69,9 @@ void EndingPods::add(const ClusterSnapshot& snapshot, const Job& job, double now
     for (const PodPtr& pod : snapshot.node(*node).pods) {
       if (!pod->owner || pod->owner->uid != job.uid || pod->terminal()) continue;
       if (pod->disruption) continue;
-      if (now_s > pod->gone_by_s.value_or(job.preemptions->at_s) + kOverdue_s) continue;
+      // Before that its controller has asked no pod to end.
+      const double ends_s = pod->gone_by_s.value_or(job.halted ? job.preemptions->at_s : now_s);
+      if (now_s > ends_s + kOverdue_s) continue;
       jobs_.insert(job.uid);
       add(*node, pod);
     }

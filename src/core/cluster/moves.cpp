@@ -63,7 +63,8 @@ std::optional<Move> Moves::carried_out(const std::vector<Move>& advised) const {
   std::set<std::string> busy;
   for (TaskIndex index = 0; index < queue_.size(); ++index)
     if (auto account = moved_for(queue_.task(index))) busy.insert(*std::move(account));
-  const Disruptions disruptions(snapshot_, EndingPods(snapshot_, options_.now_wall_s).pods());
+  const Disruptions disruptions(snapshot_, EndingPods(snapshot_, options_.now_wall_s).pods(),
+                                options_.now_wall_s);
   const auto budget = policy_.budget();
   const std::vector<double> left_gpu_s =
       budget ? state_.budgets_left_gpu_s(*budget, options_.now_wall_s) : std::vector<double>();

@@ -83,7 +83,7 @@ class QueueMaker {
         rulebook_(options.queues == nullptr ? QueueRulebook() : *options.queues),
         menus_(menus),
         room_(snapshot, options.now_steady_s, options.now_wall_s),
-        disruptions_(snapshot, room_.ending().pods()),
+        disruptions_(snapshot, room_.ending().pods(), options.now_wall_s),
         present_(snapshot, *options.catalog),
         resizer_(snapshot, options),
         quotas_(snapshot),
@@ -246,7 +246,8 @@ class QueueMaker {
       described.eligible =
           described.mixed ? eligibility.of_all(*described.mixed) : eligibility.of(task);
     if (!task.plan && later && !described.mixed) eligibility.look_ahead(later->of(task), described);
-    described.stops_others = task.plan || eligibility.is_bound_where_it_fits(task);
+    described.stops_others = task.plan || (eligibility.is_bound_where_it_fits(task) &&
+                                           !was_refused(options_.stop_book, task.uid));
     if (!task.plan && eligibility.profilers() &&
         is_unknown_task(snapshot_, options_, *task.intent, task.job.get()))
       described.preferred = eligibility.profilers();
@@ -275,11 +276,11 @@ class QueueMaker {
           options_.near_ends->since_s(task.uid, started_s(task).value_or(options_.now_wall_s));
     for (const PodPtr& pod : task.bound)
       described.grace_s = std::max(described.grace_s, pod->grace_s);
-    described.notice_s = task.notice_s = rules_of(task).notice_s;
+    described.disrupts = disruptions_.needs(task.bound);
+    task.notice_s = rules_of(task).notice_s;
     const auto told = notice_of(task.bound);
-    if (!told) return;
-    described.notice_s = std::max(0.0, told->at_s - options_.now_wall_s);
-    for (TaskIndex t = 0; t < queue_.tasks_.size(); ++t)
+    described.notice_s = told ? std::max(0.0, told->at_s - options_.now_wall_s) : task.notice_s;
+    for (TaskIndex t = 0; told && t < queue_.tasks_.size(); ++t)
       if (!queue_.tasks_[t].plan && is_asker(*told, queue_.tasks_[t])) described.promised_to = t;
   }
 
@@ -321,8 +322,7 @@ class QueueMaker {
 
   void scale_up(TaskIndex index) {
     QueueTask& task = queue_.tasks_[index];
-    const auto later = std::erase_if(task.pods, [](const PodPtr& pod) { return is_to_come(*pod); });
-    if (task.request.pods - static_cast<std::int64_t>(later) > 1) {
+    if (task.request.pods > 1) {
       task.hindrance =
           Hindrance{reason::kGangCannotScaleUp,
                     task.request.of_each.empty()

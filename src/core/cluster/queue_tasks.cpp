@@ -9,6 +9,7 @@
 #include "gang_intent.h"
 #include "gangs/placed_gang.h"
 #include "slackline/base/duration.h"
+#include "slackline/base/saturating.h"
 #include "slackline/base/text.h"
 #include "slackline/core/cluster/depends.h"
 #include "slackline/core/cluster/disrupted_jobs.h"
@@ -292,23 +293,33 @@ class TaskFinder {
     task.gang = parts.gang;
     const std::int64_t there = std::ssize(task.pods);
     await_later_members(parts, task);
-    tell_apart(task);
-    wait_for_members(parts, there, task);
+    if (!task.hindrance) {
+      tell_apart(task);
+      wait_for_members(parts, there, task);
+    }
     wait(std::move(task));
   }
 
-  // Where a GPU type could have all of them at a time; else they come pod by pod.
+  // Those that could run only on a GPU type of their own come pod by pod.
   void await_later_members(const TaskParts& parts, QueueTask& task) const {
-    std::vector<PodPtr> later = later_members(snapshot_, parts, *task.pods.front());
-    if (later.empty()) return;
+    LaterPods later = later_members(snapshot_, parts, *task.pods.front());
+    if (later.count == 0) return;
     std::vector<PodPtr> all = task.pods;
-    all.insert(all.end(), later.begin(), later.end());
-    if (!any_type_for_all(all)) return;
-    task.pods = std::move(all);
-    task.request.pods = std::ssize(task.pods);
-    for (const PodPtr& pod : later)
-      task.request.gpus =
-          std::max(task.request.gpus, pod->requests.gpu_count(task.request.resource));
+    all.insert(all.end(), later.pods.begin(), later.pods.end());
+    const CommonType type = common_type(all);
+    if (type == CommonType::kNone) return;
+    const std::int64_t pods = saturating_add(task.request.pods, later.count);
+    task.request.pods = std::min(pods, kMaxGang);
+    task.request.gpus = std::max(task.request.gpus, later.most_gpus);
+    if (type == CommonType::kOne && !later.too_many)
+      task.pods = std::move(all);
+    else
+      task.hindrance = Hindrance{
+          reason::kNoNodeFits,
+          format("its controller makes {} of its {} pods later; all are planned together, and {}",
+                 later.count, pods,
+                 type == CommonType::kOne ? "no GPU type has usable nodes with as many GPUs"
+                                          : "no usable node may take one of them")};
   }
 
   // Members without a GPU that were gated wait until no other member does.
@@ -352,7 +363,7 @@ class TaskFinder {
       task.hindrance = Hindrance{reason::kGangIncomplete, format("{} pods so far", there)};
     } else if (const Pod* pod = without_a_node(parts.without_gpus)) {
       task.hindrance = Hindrance{reason::kNoNodeFits, pod->key.name};
-    } else if (!task.request.of_each.empty() && !any_type_for_all(task.pods)) {
+    } else if (!task.request.of_each.empty() && common_type(task.pods) != CommonType::kOne) {
       task.hindrance = Hindrance{reason::kNoNodeFits, "no GPU type has nodes for all of its pods"};
     }
   }
@@ -363,8 +374,10 @@ class TaskFinder {
            snapshot_.spec_of_gang(object_of(parts.key.ns, *parts.gang)) == nullptr;
   }
 
-  // A plan is of one type.
-  bool any_type_for_all(const std::vector<PodPtr>& pods) const {
+  // A plan is of one type. kNoNode: one of the pods could run on none.
+  enum class CommonType : std::uint8_t { kNone, kNoNode, kOne };
+
+  CommonType common_type(const std::vector<PodPtr>& pods) const {
     std::map<std::string, PodPtr> unlike;
     for (const PodPtr& pod : pods)
       unlike.try_emplace(format("{} {}", pod->requests.gpu_total(), eligibility_key(*pod)), pod);
@@ -374,11 +387,13 @@ class TaskFinder {
       for (const NodeStatePtr& state : snapshot_.nodes)
         if (is_usable(*state->node) && !misfit(*pod, *state->node))
           types.insert(state->node->gpu_type);
+      if (types.empty()) return CommonType::kNoNode;
       for (const GpuType& type : types)
         ++could_run[type];
     }
-    return std::any_of(could_run.begin(), could_run.end(),
-                       [&](const auto& type) { return type.second == unlike.size(); });
+    const bool any = std::any_of(could_run.begin(), could_run.end(),
+                                 [&](const auto& type) { return type.second == unlike.size(); });
+    return any ? CommonType::kOne : CommonType::kNone;
   }
 
   // The workers are owned by a StatefulSet of the group's name.
@@ -429,11 +444,21 @@ class TaskFinder {
         if (gang) {
           task.gang = parts.gang;
           task.intent = intent_of(*who_speaks({&parts.bound, &parts.unbound}));
+          task.began_s = first_start_s(parts.bound, pod->plan->id);
           place_each(parts, task);
         }
         if (task.request.pods == 1 && pod->bound()) task.bound.swap(task.pods);
         found_.running.push_back(std::move(task));
       }
+  }
+
+  static std::optional<double> first_start_s(const std::vector<PodPtr>& pods,
+                                             const std::string& plan) {
+    std::optional<double> first_s;
+    for (const PodPtr& pod : pods)
+      if (pod->started_s && pod->plan && pod->plan->id == plan)
+        first_s = std::min(first_s.value_or(kNever), *pod->started_s);
+    return first_s;
   }
 
   // Such as the worker of a launcher.

@@ -32,10 +32,15 @@ RoomWait wait_of(const ClusterSnapshot& snapshot, const EndingPods& ending, cons
     if (!full.contains(pod->node)) continue;
     const Job* job = owning_job(snapshot, *pod);
     const bool of_job = job != nullptr && job->preemptions;
-    if (!of_job && !was_evicted(*pod)) continue;
-    const double stopped_s = of_job ? job->preemptions->at_s : pod->notice->at_s;
-    add(of_job ? job->key : pod->key, pod->gone_by_s.value_or(stopped_s), wait);
-    wait.since_s = std::min(wait.since_s.value_or(stopped_s), stopped_s);
+    std::optional<double> stopped_s;  // nullopt: its Job was deleted since
+    if (of_job)
+      stopped_s = job->preemptions->at_s;
+    else if (was_evicted(*pod))
+      stopped_s = pod->notice->at_s;
+    else if (!pod->gone_by_s)
+      continue;
+    add(of_job ? job->key : pod->key, pod->gone_by_s.value_or(stopped_s.value_or(0)), wait);
+    if (stopped_s) wait.since_s = std::min(wait.since_s.value_or(*stopped_s), *stopped_s);
   }
   return wait;
 }

@@ -17,7 +17,6 @@
 namespace slackline::core {
 namespace {
 
-constexpr std::int64_t kMaxGang = 65536;
 constexpr std::int64_t kUsualGang = 64;
 
 bool asks_for_gpus(const Job& job) {

@@ -70,7 +70,7 @@ class StartWriter {
         quotas_(snapshot),
         room_(snapshot, now_steady_s, now_wall_s),
         ending_(room_.ending().pods()),
-        disruptions_(snapshot, ending_) {
+        disruptions_(snapshot, ending_, now_wall_s) {
     for (const JobPtr& job : snapshot.jobs)
       if (job->preemptions && job->suspended && unanswered.contains(job->uid))
         for (const NodeName& name : job->preemptions->nodes)
@@ -140,12 +140,15 @@ class StartWriter {
     if (!may_disrupt(stopped)) return false;
     quotas_.charge(task.key.ns, demand.pod, demand.pods);
     if (!told_in_time(queue_, tasks_of(stopped), task, now_wall_s_, writes)) return false;
+    const auto is_on = [&](const std::set<NodeIndex>& nodes) {
+      return std::any_of(run.nodes.begin(), run.nodes.end(), [&](PoolNode node) {
+        return nodes.contains(queue_.pools()[choice.pool].nodes[node]);
+      });
+    };
+    if (is_on(kept_)) return false;  // they stop once it can start
     for (const Effect* effect : stopped)
       stop(*effect, task);
-    const auto is_certain = [&](PoolNode node) {
-      return !uncertain_.contains(queue_.pools()[choice.pool].nodes[node]);
-    };
-    if (std::all_of(run.nodes.begin(), run.nodes.end(), is_certain)) start(index, run);
+    if (!is_on(uncertain_)) start(index, run);
     return true;
   }
 
@@ -178,13 +181,14 @@ class StartWriter {
     return true;
   }
 
-  // Whoever borrowed is stopped against disruption budgets where the plan says so: it knows for how
-  // long they have delayed the owner. Of pods that are evicted the API server has the last word.
+  // Whoever borrowed is stopped against disruption budgets once they have delayed the owner for
+  // long enough. Of pods that are evicted the API server has the last word.
   bool may_disrupt(const std::vector<const Effect*>& stopped) {
-    const std::vector<PodPtr> pods = queue_.bound_pods(tasks_of(stopped));
-    const bool gives_back = std::any_of(stopped.begin(), stopped.end(),
-                                        [](const Effect* effect) { return effect->gives_back; });
-    return disruptions_.add(pods) || gives_back;
+    std::vector<TaskIndex> overdue;
+    std::vector<TaskIndex> others;
+    for (const Effect* effect : stopped)
+      (effect->overdue ? overdue : others).push_back(effect->task);
+    return disruptions_.add(queue_.bound_pods(others), queue_.bound_pods(overdue));
   }
 
   static std::string_view reason_of(const Effect& effect) {
@@ -218,7 +222,7 @@ class StartWriter {
   void keep_room_of(const std::vector<const Effect*>& stopped) {
     for (const Effect* effect : stopped)
       for (const PodPtr& pod : queue_.task(effect->task).bound)
-        if (const auto node = snapshot_.find_node(pod->node.str())) uncertain_.insert(*node);
+        if (const auto node = snapshot_.find_node(pod->node.str())) kept_.insert(*node);
   }
 
   void stop(const Effect& effect, const QueueTask& asker) {
@@ -470,9 +474,8 @@ class StartWriter {
   RoomTable room_;  // the same
   const std::vector<PodPtr> ending_;
   Disruptions disruptions_;
-  // Whose room is made by an earlier stop that may still fail, by one that was only told, or by one
-  // that may not be.
-  std::set<NodeIndex> uncertain_;
+  std::set<NodeIndex> uncertain_;  // whose room is made by an earlier stop that may still fail
+  std::set<NodeIndex> kept_;       // the same by one that was only told, or that may not be
   std::map<TaskIndex, const Run*> placed_again_;
   std::map<NodeIndex, std::set<Uid>> cleared_;  // Jobs and pods that this plan stops, by node
 };

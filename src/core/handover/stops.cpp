@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "slackline/core/cluster/as_planned.h"
 #include "slackline/core/cluster/disrupted_jobs.h"
 #include "slackline/core/cluster/run_progress.h"
 #include "slackline/core/planning/lost_work.h"
@@ -35,7 +36,7 @@ Kept kept_of(const Queue& queue, TaskIndex index, double stopped_s) {
   const QueueTask& task = queue.task(index);
   const PlanTask& described = queue.state().tasks()[index];
   const TaskProgress& known = queue.state().progress(index);
-  const double started_s = std::min(task.job->started_s.value_or(stopped_s), stopped_s);
+  const double started_s = std::min(core::started_s(task).value_or(stopped_s), stopped_s);
   const double held_s = stopped_s - started_s;
   const auto gpus = static_cast<double>(task.plan->shape.gpus());
   const double left = task.job->preemptions ? task.job->preemptions->left : 1.0;

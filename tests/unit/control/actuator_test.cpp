@@ -166,6 +166,33 @@ TEST_F(ActuatorTest, NobodyIsStoppedBesideAStopThatIsLeftOut) {
   EXPECT_EQ(actuator_.perform({stop("a"), stop("b"), release("c", {"a", "b"})}), 3U);
 }
 
+// It would start nothing: by a policy of the cluster, say, that came after the Job.
+TEST_F(ActuatorTest, NobodyIsStoppedForWhoseReleaseIsRefused) {
+  refused_ = ErrorCode::kForbidden;
+  actuator_.perform({release("c", {})});
+  EXPECT_TRUE(actuator_.send_next());
+  refused_.reset();
+  EXPECT_EQ(actuator_.perform({stop("a"), release("c", {"a"})}), 0U);
+  EXPECT_FALSE(actuator_.send_next());
+  const auto rests_until_s = [&] {
+    return actuator_.overlaid(snapshot_).unreleased.at(job("c").uid) - clock_.steady_s();
+  };
+  EXPECT_NEAR(rests_until_s(), 30, 1e-6);
+  clock_.advance(300);  // there was no room
+  EXPECT_EQ(actuator_.perform({stop("b")}), 1U);
+  EXPECT_TRUE(actuator_.send_next());
+  EXPECT_LT(rests_until_s(), 0) << "it may be tried, and nobody is stopped for it";
+  refused_ = ErrorCode::kForbidden;
+  actuator_.perform({release("c", {})});
+  EXPECT_TRUE(actuator_.send_next());
+  EXPECT_NEAR(rests_until_s(), 60, 1e-6);
+  refused_.reset();
+  clock_.advance(61);
+  actuator_.perform({release("c", {})});
+  EXPECT_TRUE(actuator_.send_next());
+  EXPECT_TRUE(actuator_.overlaid(snapshot_).unreleased.empty());
+}
+
 TEST_F(ActuatorTest, TheAnswerToWhatWasForgottenIsNobodys) {
   actuator_.perform({stop("a")});
   writer_.on_write = [&](const OwnWrite&) {

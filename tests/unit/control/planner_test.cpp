@@ -146,13 +146,49 @@ TEST_F(PlannerTest, EveryWriteSaysOnWhatItWasDecided) {
 }
 
 TEST_F(PlannerTest, ARefusedWriteRestsBeforeItComesAgain) {
-  refused_ = ErrorCode::kForbidden;
+  refused_ = ErrorCode::kResourceExhausted;
   term_ = 1;
   for (int i = 0; i < 30; ++i) {
     go_on();
     clock_.advance(0.01);
   }
   EXPECT_EQ(written_.size(), 2U) << "at once, and after 0.2 s";
+}
+
+// By a policy of the cluster that came after the Job: it kept its room for ever, and nobody
+// started.
+TEST_F(PlannerTest, WhoseReleaseIsRefusedWaitsAndOthersHaveItsRoom) {
+  refused_ = ErrorCode::kForbidden;
+  term_ = 1;
+  go_on();
+  ASSERT_EQ(written_.size(), 1U);
+  refused_.reset();
+  for (int i = 0; i < 3; ++i) {
+    clock_.advance(0.3);
+    go_on();
+  }
+  ASSERT_EQ(written_.size(), 2U);
+  const Uid refused = written_[0].target.uid;
+  EXPECT_NE(written_[1].target.uid, refused);
+  const auto& backoffs = planner_.view().get()->backoffs;
+  ASSERT_TRUE(backoffs.contains(refused));
+  EXPECT_EQ(backoffs.at(refused).reason, reason::kReleaseRefused);
+}
+
+TEST_F(PlannerTest, ARefusedReleaseIsTriedAgainAfterHalfAMinute) {
+  refused_ = ErrorCode::kInvalidArgument;
+  term_ = 1;
+  for (int i = 0; i < 20; ++i) {
+    go_on();
+    clock_.advance(1);
+  }
+  EXPECT_EQ(written_.size(), 2U) << "each Job once";
+  refused_.reset();
+  clock_.advance(12);
+  planner_.turn();  // nothing has changed
+  send();
+  ASSERT_EQ(written_.size(), 3U);
+  EXPECT_EQ(written_[2].target.uid, written_[0].target.uid);
 }
 
 TEST_F(PlannerTest, AShortQueueFollowsEveryChange) {

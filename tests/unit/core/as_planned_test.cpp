@@ -2,6 +2,9 @@
 #include "slackline/core/cluster/as_planned.h"
 
 #include <functional>
+#include <memory>
+#include <optional>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -12,8 +15,10 @@ namespace {
 
 using test::a_job;
 using test::a_node;
+using test::a_pod;
 using test::HandOverWorld;
 using test::JobBuilder;
+using test::PodBuilder;
 using test::WorldPlanner;
 
 constexpr double kOneHour_s = 3600;
@@ -56,6 +61,14 @@ class AsPlannedTest : public testing::Test {
     soon.intent().expected_duration_s = 600;
     soon.intent().deadline_s = world_.now_s() + 700;
     return is_stopped_for(soon);
+  }
+
+  std::optional<double> begun_s(const std::string& job) {
+    const Queue queue = planner_.queue(world_.snapshot(), world_.now_s());
+    for (const TaskIndex index : queue.state().running())
+      if (index < queue.size() && queue.task(index).key.name == job)
+        return queue.state().progress(index).run.started_s;
+    return std::nullopt;
   }
 
   double kept() { return 1 - world_.job("run").preemptions->left; }
@@ -150,6 +163,81 @@ TEST_F(AsPlannedTest, APlanThatSaysNothingLeavesItToWhatIsWritten) {
   ASSERT_EQ(queue.state().running().size(), 1U);
   EXPECT_EQ(queue.state().running_choice(0).work_s, 2 * kOneHour_s);
   EXPECT_EQ(queue.state().tasks()[0].checkpoint_s, 600);
+}
+
+// It is released at once, and its pod waits at its gate until those of the other have ended.
+TEST_F(AsPlannedTest, ARunBeginsWithItsFirstPod) {
+  run_for_an_hour();
+  world_.linger("run");
+  ASSERT_TRUE(is_stopped_for_urgent());
+  ASSERT_TRUE(planner_.settle(world_));
+  world_.pass(20);
+  ASSERT_FALSE(world_.job("urgent").suspended);
+  ASSERT_EQ(world_.bound("urgent"), 0);
+  EXPECT_EQ(begun_s("urgent"), world_.now_s()) << "nothing of it is done";
+  world_.linger("run", false);
+  world_.make_pods();
+  ASSERT_TRUE(planner_.settle(world_));
+  ASSERT_EQ(world_.bound("urgent"), 1);
+  world_.pass(60);
+  EXPECT_NEAR(begun_s("urgent").value_or(0), world_.now_s() - 60, 1);
+}
+
+// Of a Job that was released at 1000.
+class StartedTest : public testing::Test {
+ protected:
+  StartedTest() { task_.job = std::make_shared<const Job>(a_job("run").started(1000).build()); }
+  static PodBuilder pod(double created_s) {
+    return a_pod("run-0").of_job("run").on("n1").created(created_s);
+  }
+  void add(const PodBuilder& pod) {
+    const auto built = std::make_shared<const Pod>(pod.build());
+    (built->bound() ? task_.bound : task_.pods).push_back(built);
+  }
+
+  QueueTask task_;
+};
+
+TEST_F(StartedTest, WhenTheFirstOfItsPodsDid) {
+  add(pod(999).started(1160));
+  add(pod(999).started(1150));
+  EXPECT_EQ(started_s(task_), 1150);
+}
+
+TEST_F(StartedTest, NeverBeforeItsRelease) {
+  add(pod(999).started(999));
+  EXPECT_EQ(started_s(task_), 1000);
+}
+
+TEST_F(StartedTest, NotWhileItsPodsWait) {
+  add(a_pod("run-0").of_job("run").gated().created(1000));
+  EXPECT_EQ(started_s(task_), std::nullopt);
+  add(pod(1000).phase(PodPhase::kPending));
+  EXPECT_EQ(started_s(task_), std::nullopt) << "one is on its way";
+}
+
+TEST_F(StartedTest, NotAnewWithAPodThatReplacesAnother) {
+  add(pod(2000).started(2010));
+  EXPECT_EQ(started_s(task_), 1000);
+  add(pod(1001).started(1150));
+  EXPECT_EQ(started_s(task_), 1150);
+}
+
+TEST_F(StartedTest, NorWhileOnlyThatOneWaits) {
+  add(a_pod("run-0").of_job("run").gated().created(2000));
+  EXPECT_EQ(started_s(task_), 1000);
+}
+
+TEST_F(StartedTest, WithItsReleaseWhereItsPodsDoNotSayIt) {
+  add(pod(1000));
+  EXPECT_EQ(started_s(task_), 1000);
+}
+
+TEST_F(StartedTest, WithNoPodOfTheRunBefore) {
+  add(pod(500).started(510));
+  EXPECT_EQ(started_s(task_), 1000);
+  add(a_pod("run-1").of_job("run").gated().created(1000));
+  EXPECT_EQ(started_s(task_), std::nullopt);
 }
 
 }  // namespace

@@ -128,6 +128,34 @@ TEST_F(AskBackTest, ABudgetDelaysTheOwnerNoLongerThanThat) {
   EXPECT_EQ(changes(), std::pair(TaskNames{"v1"}, TaskNames{"t0"}));
 }
 
+// Each of them could go alone. The pool is in use on the other nodes.
+TEST_F(AskBackTest, ABudgetOfSeveralBorrowersHoldsAsLong) {
+  rulebook_.named["vision"].shares = {{"A100", {0, 8}}};
+  rulebook_.named["text"].shares = {{"A100", {8, 0}}};
+  cluster_.with(test::a_node("n5").of("A100", 8));
+  for (const char* node : {"n1", "n2", "n3", "n4"})
+    runs(std::string("o-") + node, "other", 4, node, -100);
+  runs("v0", "vision", 4, "n5", -100);
+  runs("v1", "vision", 4, "n5", -100);
+  waits("t0", "text", 8, 0);
+  DisruptionBudget budget;  // of every pod
+  budget.key = {"default", "keep"};
+  budget.disruptions_allowed = 1;
+  cluster_.with(budget);
+  const auto stops_within = [&](double give_back_within_s, double wake_s) {
+    rulebook_.named["text"].give_back_within_s = give_back_within_s;
+    Queue found = queue();
+    const Plan made = planned(found);
+    EXPECT_LE(made.next_wake_s.value_or(kNever), wake_s);
+    PlanStamp stamp;
+    const auto writes = begin_starts(snapshot_, {}, found, made, catalog_, stamp, 0, kSharedAt_s);
+    return std::count_if(writes.begin(), writes.end(),
+                         [](const OwnWrite& write) { return write.is<StopJob>(); });
+  };
+  EXPECT_EQ(stops_within(750, kSharedAt_s + 50), 0);
+  EXPECT_EQ(stops_within(500, kNever), 2);
+}
+
 TEST_F(AskBackTest, WhoIsNotStoppedBorrowsNothing) {
   rulebook_.named["vision"].preemptible = false;
   for (int i = 0; i < 3; ++i)

@@ -1,9 +1,11 @@
 // Gangs that controllers make, from the plan to their nodes, and what becomes of those that run.
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include <gtest/gtest.h>
 
+#include "slackline/core/cluster/as_planned.h"
 #include "slackline/core/cluster/spared_runs.h"
 #include "support/hand_over_world.h"
 
@@ -179,6 +181,22 @@ TEST_F(LostMemberTest, OfAGangIsReplacedInItsPlace) {
   EXPECT_EQ(queue.size(), 2U) << "one gang, and the Job that waits";
 }
 
+TEST_F(LostMemberTest, WhoReplacesItDoesNotBeginTheRunAnew) {
+  const double first_s = world_.pods().at({"default", "t5-worker-0"}).started_s.value_or(0);
+  const auto since_s = [&] {
+    const Queue queue = planner_.queue(world_.snapshot(), world_.now_s());
+    for (TaskIndex index = 0; index < queue.size(); ++index)
+      if (queue.task(index).plan) return started_s(queue.task(index)).value_or(-1);
+    return -1.0;
+  };
+  EXPECT_NEAR(since_s(), first_s, 1);
+  world_.lose(kLost);
+  make_worker(kLost.name);
+  settle();
+  ASSERT_TRUE(world_.pods().at(kLost).bound());
+  EXPECT_NEAR(since_s(), first_s, 1);
+}
+
 TEST_F(LostMemberTest, OfAGangThatNobodyReplacesHoldsNothingAfterHalfAMinute) {
   world_.lose(kLost);
   EXPECT_EQ(next_hold_ends_s(world_.snapshot(), world_.now_s()),
@@ -233,12 +251,84 @@ TEST_F(StagedGangTest, StartsWhereThoseThatComeLaterHaveRoomToo) {
   EXPECT_EQ(world_.count_of<PlanPod>(), 1);
 }
 
-TEST_F(StagedGangTest, ThatTheClusterCannotHaveAtATimeComesPodByPod) {
+TEST_F(StagedGangTest, ThatNoNodesCouldHoldStartsNothing) {
   says();
   add_nodes(2);
   make_member("a", "llm-a-0");
   settle();
+  EXPECT_FALSE(runs("llm-a-0")) << "it would hold its GPUs for nothing";
+  const Queue queue = planner_.queue(world_.snapshot(), world_.now_s());
+  ASSERT_EQ(queue.size(), 1U);
+  const QueueTask& task = queue.task(0);
+  EXPECT_EQ(task.hindrance,
+            (Hindrance{reason::kNoNodeFits,
+                       "its controller makes 2 of its 3 pods later; all are planned together, and "
+                       "no GPU type has usable nodes with as many GPUs"}));
+  EXPECT_EQ(task.request.pods, 3);
+  world_.add(a_node("n3").of("A100", 4));
+  settle();
   EXPECT_TRUE(runs("llm-a-0"));
+}
+
+// Together they are more than either type has.
+TEST_F(StagedGangTest, OfPodsForTwoTypesOfGpusComesPodByPod) {
+  auto pattern = a_pod("member").gpus(4).build();
+  SchedulingConstraints of_b;
+  of_b.node_selector = {{"pool", "b"}};
+  pattern.constraints = std::make_shared<const SchedulingConstraints>(of_b);
+  world_.gang_specs[Uid("llm-uid")].later = {
+      {"b", {"a"}, 2, std::make_shared<const Pod>(pattern), 7}};
+  world_.add(a_node("l4").of("L4", 4));
+  for (const char* name : {"b1", "b2"}) {
+    world_.add(a_node(name).of("A100", 4));
+    world_.node(name).labels = {{"pool", "b"}};
+  }
+  make_member("a", "llm-a-0");
+  Pod& driver = world_.pods().at({"default", "llm-a-0"});
+  SchedulingConstraints of_a;
+  of_a.node_selector = {{"pool", "a"}};
+  driver.constraints = std::make_shared<const SchedulingConstraints>(of_a);
+  world_.node("l4").labels = {{"pool", "a"}};
+  settle();
+  EXPECT_TRUE(runs("llm-a-0"));
+}
+
+TEST_F(StagedGangTest, ThatOnlyCordonedNodesCouldHoldStartsNothing) {
+  says();
+  add_nodes(3);
+  world_.node("n3").unschedulable = true;
+  make_member("a", "llm-a-0");
+  settle();
+  EXPECT_FALSE(runs("llm-a-0"));
+  world_.node("n3").unschedulable = false;
+  settle();
+  EXPECT_TRUE(runs("llm-a-0"));
+}
+
+TEST_F(StagedGangTest, OfPodsThatNoNodeTakesStartsNothing) {
+  says();
+  SchedulingConstraints own;
+  own.node_selector = {{"kind", "none"}};
+  Pod pattern = a_pod("member").gpus(4).build();
+  pattern.constraints = std::make_shared<const SchedulingConstraints>(own);
+  world_.gang_specs[Uid("llm-uid")].later.front().pattern = std::make_shared<const Pod>(pattern);
+  add_nodes(3);
+  make_member("a", "llm-a-0");
+  settle();
+  EXPECT_FALSE(runs("llm-a-0"));
+}
+
+// Written by whoever may make its object.
+TEST_F(StagedGangTest, OfCountlessPodsCostsNoMemory) {
+  says();
+  world_.gang_specs[Uid("llm-uid")].later.front().pods = std::numeric_limits<std::int64_t>::max();
+  add_nodes(2);
+  make_member("a", "llm-a-0");
+  settle();
+  EXPECT_FALSE(runs("llm-a-0"));
+  const Queue queue = planner_.queue(world_.snapshot(), world_.now_s());
+  ASSERT_EQ(queue.size(), 1U);
+  EXPECT_EQ(queue.task(0).pods.size(), 1U);
 }
 
 TEST_F(StagedGangTest, WhoseObjectSaysNothingStartsAsItIs) {

@@ -63,6 +63,12 @@ class PreemptionTest : public testing::Test {
     world_.add(budget);
   }
 
+  void saves_now(const std::string& job) {
+    auto intent = std::make_shared<TaskIntent>(*world_.job(job).intent);
+    intent->last_checkpoint_s = world_.now_s();
+    world_.job(job).intent = intent;
+  }
+
   void arrive(JobBuilder job) { world_.add(job.created(world_.now_s())); }
 
   int bound(const std::string& job = "") const { return world_.bound(job); }
@@ -321,6 +327,26 @@ TEST_F(PreemptionTest, OneBudgetIsNotSpentTwice) {
   EXPECT_EQ(stops(), 1);
 }
 
+// Its status follows a while after the pods have begun to end.
+TEST_F(PreemptionTest, ABudgetThatHasNotCountedAStopYetIsNotSpentAgain) {
+  fill({"n1", "n2"}, 3700);
+  allow_one_disruption();
+  for (auto& [key, pod] : world_.pods())
+    pod.grace_s = HandOverWorld::kGrace_s;
+  for (const char* job : {"long-n1", "long-n2"})
+    world_.linger(job);
+  arrive(urgent_job("first"));
+  planner_.act(world_);
+  world_.make_pods();
+  ASSERT_EQ(stops(), 1);
+  arrive(urgent_job("second"));
+  planner_.act(world_);
+  EXPECT_EQ(stops(), 1);
+  world_.pass(11);
+  planner_.act(world_);
+  EXPECT_EQ(stops(), 2) << "it still allows one";
+}
+
 // Two runs under one budget of one: they cannot both go, and nobody else waits for that.
 TEST_F(PreemptionTest, WhoMayNotBeStoppedKeepsNoOtherTaskFromItsRoom) {
   world_.add(a_node("n1").of("A100", 8));
@@ -341,6 +367,99 @@ TEST_F(PreemptionTest, WhoMayNotBeStoppedKeepsNoOtherTaskFromItsRoom) {
   planner_.act(world_);
   EXPECT_EQ(written(), std::vector<std::string>{"release"});
   EXPECT_EQ(world_.performed.front().target.key.name, "other");
+}
+
+// Another one goes, though that costs more.
+TEST_F(PreemptionTest, RunsThatABudgetForbidsTogetherKeepNobodyFromOthers) {
+  world_.add(a_node("n1").of("", 8));
+  for (const char* name : {"long-1", "long-2"})
+    world_.add(long_job(name).gpus(4).created(world_.now_s()));
+  ASSERT_TRUE(planner_.settle(world_));
+  world_.add(a_node("n2").of("", 8));
+  world_.add(long_job("long-3").created(world_.now_s()));
+  ASSERT_TRUE(planner_.settle(world_));
+  ASSERT_EQ(bound(), 3);
+  world_.pass(4100);
+  allow_one_disruption();
+  for (const char* cheap : {"long-1", "long-2"})
+    saves_now(cheap);
+  arrive(urgent_job("urgent"));
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(bound("urgent"), 1);
+  EXPECT_EQ(bound("long-3"), 0);
+  EXPECT_EQ(stops(), 1);
+}
+
+// The cheapest takes what the budget allows, and is not enough.
+TEST_F(PreemptionTest, ASmallRunUnderABudgetIsNotInTheWayOfALargeOne) {
+  world_.add(a_node("n1").of("", 8));
+  for (const auto& [name, gpus] :
+       {std::pair("small-1", 2), std::pair("large", 4), std::pair("small-2", 2)})
+    world_.add(long_job(name).gpus(gpus).created(world_.now_s()));
+  ASSERT_TRUE(planner_.settle(world_));
+  ASSERT_EQ(bound(), 3);
+  world_.pass(4100);
+  allow_one_disruption();
+  saves_now("small-1");
+  arrive(urgent_job("urgent", 4));
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(bound("urgent"), 1);
+  EXPECT_EQ(bound("large"), 0);
+  EXPECT_EQ(stops(), 1);
+}
+
+// Five nodes are full of runs under a budget that lets one go.
+TEST_F(PreemptionTest, ManyRunsUnderABudgetHideNobodyElse) {
+  for (int node = 0; node < 6; ++node)
+    world_.add(a_node("n" + std::to_string(node)).of("", 8));
+  for (int job = 0; job < 40; ++job)
+    world_.add(long_job("one-" + std::to_string(job)).gpus(1).created(world_.now_s()));
+  ASSERT_TRUE(planner_.settle(world_));
+  world_.add(long_job("whole").created(world_.now_s()));
+  ASSERT_TRUE(planner_.settle(world_));
+  ASSERT_EQ(bound(), 41);
+  world_.pass(4100);
+  for (auto& [key, pod] : world_.pods())
+    pod.labels = {{"app", key.name.starts_with("one-") ? "long" : "other"}};
+  DisruptionBudget budget;
+  budget.key = {"default", "keep"};
+  budget.match_labels = {{"app", "long"}};
+  budget.disruptions_allowed = 1;
+  world_.add(budget);
+  arrive(urgent_job("urgent"));
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(bound("urgent"), 1);
+  EXPECT_EQ(bound("whole"), 0);
+}
+
+// Those whose room it is may not be stopped, so nobody starts there.
+TEST_F(PreemptionTest, NobodyStopsOnANodeThatIsKeptForAnotherTask) {
+  world_.add(a_node("n1").of("", 10));
+  world_.add(long_job("long-1").gpus(4).created(world_.now_s()));
+  world_.add(long_job("long-2").gpus(4).created(world_.now_s()));
+  world_.add(long_job("long-3").gpus(2).created(world_.now_s()));
+  ASSERT_TRUE(planner_.settle(world_));
+  ASSERT_EQ(bound(), 3);
+  world_.pass(4100);
+  allow_one_disruption();
+  for (const char* cheap : {"long-1", "long-2"})
+    saves_now(cheap);
+  arrive(urgent_job("first", 8));
+  arrive(urgent_job("second", 2));
+  const ClusterSnapshot seen = world_.snapshot();
+  ClusterSnapshot before = seen;
+  before.budgets.clear();
+  TaskMenus menus;
+  Queue queue = make_queue(before, planner_.options(world_.now_s()), menus);
+  const Plan made = plan(queue.state(), world_.now_s(), *parse_policy("default"));
+  ASSERT_EQ(made.effects.size(), 5U) << "two stop for the first, one for the second";
+  PlanStamp stamp;
+  const auto writes = [&](const ClusterSnapshot& snapshot) {
+    return begin_starts(snapshot, {}, queue, made, default_gpu_catalog(), stamp, world_.now_s(),
+                        world_.now_s());
+  };
+  EXPECT_EQ(writes(before).size(), 5U);
+  EXPECT_TRUE(writes(seen).empty());
 }
 
 TEST_F(PreemptionTest, WhoHoldsTheCpuOfANodeMakesRoomToo) {
@@ -475,6 +594,22 @@ TEST_F(PreemptionTest, ALongGracePeriodIsACostAndTooLongForWhoCannotWait) {
   give_grace("long-n1", 30);
   ASSERT_TRUE(planner_.settle(world_));
   EXPECT_EQ(stops(), 2);
+}
+
+// It counts from its release, and its pods start once theirs have ended.
+TEST_F(PreemptionTest, ALongGracePeriodIsTooLongForWhomItsLimitWouldEnd) {
+  fill({"n1"}, 3610, 60);
+  const auto give_grace = [&](double grace_s) {
+    for (auto& [key, pod] : world_.pods())
+      pod.grace_s = grace_s;
+  };
+  give_grace(900);
+  arrive(urgent_job("urgent").limited(1200));
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(stops(), 0);
+  give_grace(300);
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(stops(), 1);
 }
 
 // 1.3 of four GPU-hours, and at most a twenty-fifth at once.
@@ -777,10 +912,7 @@ TEST_F(NoticeTest, TheRunThatWasToldStaysTheVictim) {
     world_.pass(5);
     for (const char* node : {"n1", "n2", "n3"}) {
       const std::string other = std::string("long-") + node;
-      if (other == victim) continue;
-      auto intent = std::make_shared<TaskIntent>(*world_.job(other).intent);
-      intent->last_checkpoint_s = world_.now_s();
-      world_.job(other).intent = intent;
+      if (other != victim) saves_now(other);
     }
     ASSERT_TRUE(planner_.settle(world_));
   }
@@ -838,6 +970,32 @@ TEST_F(NoticeTest, AllWhoMakeRoomForATaskStopTogether) {
   world_.pass(31);
   ASSERT_TRUE(planner_.settle(world_));
   EXPECT_EQ(bound("urgent"), 2);
+}
+
+// Nobody starts on a node whose room is made for somebody else.
+TEST_F(NoticeTest, NobodyStopsForATaskThatCannotStartYet) {
+  rules_.defaults.notice_s = 0;
+  rules_.named["asks"].notice_s = 300;
+  world_.add(a_node("n1").of("", 8));
+  JobBuilder told = long_job("long-told").gpus(4);
+  told.intent().queue = "asks";
+  for (JobBuilder job : {told, long_job("long-other").gpus(4)})
+    world_.add(job.created(world_.now_s()));
+  ASSERT_TRUE(planner_.settle(world_));
+  ASSERT_EQ(bound(), 2);
+  world_.pass(3700);
+  world_.performed.clear();
+  saves_now("long-told");  // so it goes first
+  for (const char* name : {"first", "second"}) {
+    arrive(urgent_job(name, 4));
+    ASSERT_TRUE(planner_.settle(world_));
+  }
+  EXPECT_EQ(written(), std::vector<std::string>{"tell_of_stop"});
+  EXPECT_EQ(bound("long-other"), 1);
+  world_.pass(301);
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(stops(), 2);
+  EXPECT_EQ(bound("first") + bound("second"), 2);
 }
 
 // A trainer that hears of its stop too late for the asker is not disturbed.
@@ -899,6 +1057,47 @@ TEST_F(PreemptionTest, PlannersThatDieAfterEveryWriteStopNobodyTwice) {
   EXPECT_EQ(bound("urgent"), 2);
   for (const char* job : {"long-n1", "long-n2"})
     EXPECT_EQ(world_.job(job).preemptions->count, 1);
+}
+
+// `kubectl delete job` of who was stopped: its pods have their grace period all the same.
+TEST_F(PreemptionTest, TheRoomIsTheAskersAlsoWhereTheStoppedJobIsDeleted) {
+  fill({"n1", "n2"}, 3700);
+  for (const char* job : {"long-n1", "long-n2"})
+    world_.linger(job);
+  arrive(urgent_job("urgent"));
+  ASSERT_TRUE(planner_.settle(world_));
+  ASSERT_EQ(stops(), 1);
+  const std::string stopped = world_.job("long-n1").suspended ? "long-n1" : "long-n2";
+  for (auto& [key, pod] : world_.pods())
+    if (pod.deleting) pod.gone_by_s = world_.now_s() + 300;
+  world_.remove_job(stopped);
+  for (auto& [key, pod] : world_.pods())
+    if (pod.deleting) pod.gone_by_s = world_.now_s() + 300;
+  for (int i = 0; i < 3; ++i) {
+    world_.pass(31);
+    ASSERT_TRUE(planner_.settle(world_));
+  }
+  EXPECT_EQ(stops(), 1);
+  EXPECT_FALSE(world_.job("urgent").suspended);
+  for (auto it = world_.pods().begin(); it != world_.pods().end();)
+    it = it->second.deleting ? world_.pods().erase(it) : std::next(it);
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(bound("urgent"), 1);
+}
+
+// While it starts again, or has a backlog.
+TEST_F(PreemptionTest, AJobControllerThatIsLateStopsNobodyElse) {
+  fill({"n1", "n2"}, 3700);
+  arrive(urgent_job("urgent"));
+  for (int i = 0; i < 5; ++i) {
+    planner_.act(world_);
+    world_.pass(31);
+  }
+  EXPECT_EQ(stops(), 1);
+  world_.make_pods();
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(bound("urgent"), 1);
+  EXPECT_EQ(stops(), 1);
 }
 
 }  // namespace

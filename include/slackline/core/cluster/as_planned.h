@@ -30,7 +30,10 @@ bool has_planned_pods(const QueueTask& task);
 // As runs_whole, whether it has more pods or not.
 bool runs_as_planned(const QueueTask& task);
 
-// Since when it runs, as its Job or its pod says; epoch seconds.
+// Since when it runs: since its first pod does, as a Job is released before the pods have ended
+// that are stopped for it. A pod that replaces another begins nothing anew while a member runs on,
+// nor does any of a Job. Where the pods of a Job do not say it, since its release. nullopt: none
+// has started. Epoch seconds.
 std::optional<double> started_s(const QueueTask& task);
 // When its Job ends it, whatever it has done; epoch seconds. nullopt: no limit, or it does not run.
 std::optional<double> limit_end_s(const QueueTask& task);

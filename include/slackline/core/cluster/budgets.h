@@ -3,6 +3,8 @@
 
 #include <vector>
 
+#include "slackline/base/duration.h"
+#include "slackline/core/planning/plan_task.h"
 #include "slackline/model/snapshot.h"
 
 namespace slackline::core {
@@ -19,13 +21,18 @@ std::vector<bool> violations(const ClusterSnapshot& snapshot,
 // Which further pods may be disrupted after some have been.
 class Disruptions {
  public:
-  // `ending`: pods that go already; the budgets count those that are being deleted themselves.
-  Disruptions(const ClusterSnapshot& snapshot, const std::vector<PodPtr>& ending);
+  // `ending`: pods that go already; the budgets themselves count those that are being deleted, a
+  // moment after that began. Epoch seconds; kNever: they have counted all of them.
+  Disruptions(const ClusterSnapshot& snapshot, const std::vector<PodPtr>& ending,
+              double now_wall_s = kNever);
 
   // None of them would violate a budget.
   bool allow(const std::vector<PodPtr>& pods) const;
-  // All of them, or none where that would violate a budget: then false.
-  bool add(const std::vector<PodPtr>& pods);
+  // What they would take of each budget that selects some of them.
+  std::vector<DisruptionNeed> needs(const std::vector<PodPtr>& pods) const;
+  // All of them, and `anyway` whatever the budgets say. None where `pods` would violate one beside
+  // the others: then false.
+  bool add(const std::vector<PodPtr>& pods, const std::vector<PodPtr>& anyway = {});
 
  private:
   const ClusterSnapshot* snapshot_;

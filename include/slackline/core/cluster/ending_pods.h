@@ -1,9 +1,11 @@
 // EndingPods: bound pods of Jobs that were stopped, and pods that were evicted for another task.
 // Their GPUs count as free for the planner, and as taken until they are gone for whoever lifts a
 // gate. Pods that others end are none of them: their GPUs may be promised to whoever ended them.
+// Those of a Job that people deleted count where a gated pod waits on the node: it may have been
+// stopped for that one.
 //
-// The promise is kept for kOverdue_s beyond the time that a pod has to end; a pod that is still
-// there then holds its GPUs like any other.
+// The promise is kept for kOverdue_s beyond the time that a pod has to end, and for as long as the
+// Job controller has not asked it to; a pod that is still there then holds its GPUs like any other.
 #pragma once
 
 #include <map>

@@ -3,6 +3,7 @@
 // together, and the plan keeps nodes for those that do not exist yet (PlanNote::later).
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,11 +15,20 @@ namespace slackline::core {
 // How long room is kept for them, from when the plan of those that run was first seen.
 inline constexpr double kComeWithin_s = 3600;
 
-// One for each that comes later than those of `parts` (is_to_come()) and asks for the kind of GPUs
-// that `first` asks for, which is one of `parts`; where they differ from it only in what admission
-// adds, they are like it. Empty where no GPU type has as many GPUs as all of them ask for.
-std::vector<PodPtr> later_members(const ClusterSnapshot& snapshot, const TaskParts& parts,
-                                  const Pod& first);
+// Those that come later than those that are there (is_to_come()) and ask for the kind of GPUs that
+// these ask for.
+struct LaterPods {
+  std::int64_t count = 0;
+  std::int64_t most_gpus = 0;  // that one of them asks for
+  // As many; one of each stage where the usable nodes of no GPU type have as many GPUs as the whole
+  // gang asks for: a controller may be told to make a million.
+  std::vector<PodPtr> pods{};
+  bool too_many = false;
+};
+
+// `first` is one of `parts`. Where they differ from it only in what admission adds, they are like
+// it.
+LaterPods later_members(const ClusterSnapshot& snapshot, const TaskParts& parts, const Pod& first);
 
 // O(plans).
 bool any_to_come(const ClusterSnapshot& snapshot);

@@ -121,7 +121,8 @@ struct QueueTask {
   double notice_s = 0;                        // that its queue asks for before it is stopped
   std::string account;         // that pays for what it makes others lose (QueueRulebook::account)
   std::int64_t evictions = 0;  // of a pod's controller: for other tasks, within a day
-  std::int64_t stops_before = 0;  // of a pod: younger ones of its controller that go before it
+  std::int64_t stops_before = 0;    // of a pod: younger ones of its controller that go before it
+  std::optional<double> began_s{};  // of a gang that runs: the first of its members; epoch seconds
 
   bool is_planned() const { return plan && !plan->id.empty(); }
   bool length_known() const { return length != LengthSource::kUnknown; }

@@ -22,6 +22,8 @@ struct StopBook {
   std::vector<BookedStop> stops;    // of the last day, in order of time
   std::unordered_set<Uid> refused;  // Jobs and pods that the API server would not stop a moment ago
   std::map<std::string, double> barred_until_s{};  // by account, as bars() says
+  // Jobs that the API server did not let start the last time: nobody is stopped for them.
+  std::unordered_set<Uid> unreleased{};
 
   // Evictions of pods of this controller, within a day.
   std::int64_t count(const Uid& controller, double now_wall_s) const {
@@ -38,6 +40,11 @@ struct StopBook {
   }
   friend bool operator==(const StopBook&, const StopBook&) = default;
 };
+
+// Null: nobody was.
+inline bool was_refused(const StopBook* book, const Uid& job) {
+  return book != nullptr && book->unreleased.contains(job);
+}
 
 // What is to be booked before this is written; nullopt: it stops nobody, or nobody pays for it.
 std::optional<BookedStop> booked_stop(const OwnWrite& write, double now_wall_s);

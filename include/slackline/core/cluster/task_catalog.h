@@ -111,6 +111,9 @@ class TaskCatalog {
   std::vector<TaskParts> parts_;
 };
 
+// No gang counts as larger, whatever is written.
+inline constexpr std::int64_t kMaxGang = 65536;
+
 // How many pods with GPUs a gang has; nullopt: nothing says it, or it is none. `intent` is of one
 // of its pods.
 std::optional<std::int64_t> gang_size(const TaskParts& parts, const TaskIntent& intent);

@@ -26,6 +26,7 @@ struct Effect {
   RoomGain gain{};              // of the task for which this run ends
   bool risks_deadline = false;  // of a stop: it would have met its deadline (option `trade`)
   bool gives_back = false;      // of a stop: it borrowed what the other one's queue owns
+  bool overdue = false;         // the same: its owner has waited as long as budgets may delay him
 
   bool is_start() const { return begun && !ended; }
   bool is_stop() const { return ended && !begun; }

@@ -22,6 +22,13 @@ inline constexpr double kNoDeadline = kNever;
 
 struct MixedPods;  // mixed_pods.h
 
+// What the stop of a run takes of a PodDisruptionBudget.
+struct DisruptionNeed {
+  std::size_t budget = 0;
+  std::int64_t pods = 0;
+  std::int64_t left = 0;  // that may still go, of all runs
+};
+
 // The properties of a task that do not change.
 struct PlanTask {
   std::int64_t id = 0;  // unique; the last key of every order
@@ -70,6 +77,7 @@ struct PlanTask {
   std::vector<QuotaNeed> quotas{};  // of the ResourceQuotas of its namespace
   // Its pods, where they differ: `eligible` is then what all of them may use. Null: they are equal.
   std::shared_ptr<const MixedPods> mixed{};
+  std::vector<DisruptionNeed> disrupts{};  // of its run
 };
 
 // The columns that a plan reads of every waiting task, side by side in memory: following each menu

@@ -6,6 +6,7 @@
 
 #include "slackline/base/duration.h"
 #include "slackline/base/saturating.h"
+#include "slackline/core/cluster/pools.h"
 #include "slackline/core/planning/gpu_types.h"
 
 namespace slackline::core {
@@ -37,11 +38,12 @@ PodPtr member_to_come(const TaskParts& parts, const Pod& pattern, const Pod& fir
   return pod;
 }
 
-// Of the type that has most.
+// Of the type that has most, on nodes that may be used.
 std::int64_t gpus_of_a_type(const ClusterSnapshot& snapshot, const std::string& resource) {
   std::map<GpuType, std::int64_t> gpus;
   std::int64_t most = 0;
   for (const NodeStatePtr& state : snapshot.nodes) {
+    if (!is_usable(*state->node)) continue;
     std::int64_t& of_type = gpus[state->node->gpu_type];
     of_type = saturating_add(of_type, state->node->allocatable.gpu_count(resource));
     most = std::max(most, of_type);
@@ -49,16 +51,8 @@ std::int64_t gpus_of_a_type(const ClusterSnapshot& snapshot, const std::string& 
   return most;
 }
 
-}  // namespace
-
-std::vector<PodPtr> later_members(const ClusterSnapshot& snapshot, const TaskParts& parts,
-                                  const Pod& first) {
-  std::vector<PodPtr> pods;
-  if (parts.spec.later.empty()) return pods;
-  const std::string resource = primary_gpu_resource(first.requests);
-  std::int64_t left_gpus = gpus_of_a_type(snapshot, resource);
-  for (const PodPtr& pod : parts.unbound)
-    left_gpus -= pod->requests.gpu_count(resource);
+// What comes once those of `parts` run, and what comes once that runs: in this order.
+std::vector<const LaterMembers*> stages_after(const TaskParts& parts) {
   std::set<std::string> run = roles_of(parts);
   std::vector<const LaterMembers*> left;
   for (const LaterMembers& members : parts.spec.later)
@@ -67,19 +61,41 @@ std::vector<PodPtr> later_members(const ClusterSnapshot& snapshot, const TaskPar
     return std::all_of(members->after.begin(), members->after.end(),
                        [&](const std::string& role) { return run.contains(role); });
   };
+  std::vector<const LaterMembers*> stages;
   for (auto next = std::find_if(left.begin(), left.end(), comes); next != left.end();
        next = std::find_if(left.begin(), left.end(), comes)) {
-    const LaterMembers& members = **next;
+    stages.push_back(*next);
+    run.insert((*next)->role);
     left.erase(next);
-    run.insert(members.role);
-    const std::int64_t gpus = members.pattern ? members.pattern->requests.gpu_count(resource) : 0;
-    if (gpus < 1) continue;
-    left_gpus -= saturating_mul(gpus, members.pods);
-    if (left_gpus < 0) return {};
-    pods.insert(pods.end(), static_cast<std::size_t>(members.pods),
-                member_to_come(parts, *members.pattern, first));
   }
-  return pods;
+  return stages;
+}
+
+}  // namespace
+
+LaterPods later_members(const ClusterSnapshot& snapshot, const TaskParts& parts, const Pod& first) {
+  LaterPods later;
+  if (parts.spec.later.empty()) return later;
+  const std::string resource = primary_gpu_resource(first.requests);
+  const auto gpus_of = [&](const LaterMembers& members) {
+    return members.pattern ? members.pattern->requests.gpu_count(resource) : 0;
+  };
+  std::vector<const LaterMembers*> stages = stages_after(parts);
+  std::erase_if(stages, [&](const LaterMembers* members) { return gpus_of(*members) < 1; });
+  std::int64_t all_gpus = 0;
+  for (const PodPtr& pod : parts.unbound)
+    if (!pod->deleting) all_gpus = saturating_add(all_gpus, pod->requests.gpu_count(resource));
+  for (const LaterMembers* members : stages) {
+    later.count = saturating_add(later.count, members->pods);
+    later.most_gpus = std::max(later.most_gpus, gpus_of(*members));
+    all_gpus = saturating_add(all_gpus, saturating_mul(gpus_of(*members), members->pods));
+  }
+  later.too_many = later.count > 0 && all_gpus > gpus_of_a_type(snapshot, resource);
+  for (const LaterMembers* members : stages)
+    later.pods.insert(later.pods.end(),
+                      static_cast<std::size_t>(later.too_many ? 1 : members->pods),
+                      member_to_come(parts, *members->pattern, first));
+  return later;
 }
 
 bool any_to_come(const ClusterSnapshot& snapshot) {

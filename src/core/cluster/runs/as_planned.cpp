@@ -4,8 +4,10 @@
 #include <map>
 #include <utility>
 
+#include "slackline/base/duration.h"
 #include "slackline/base/saturating.h"
 #include "slackline/base/text.h"
+#include "slackline/core/cluster/disrupted_jobs.h"
 
 namespace slackline::core {
 namespace {
@@ -100,6 +102,11 @@ std::optional<PlannedRun> run_of_mixed(const ClusterSnapshot& snapshot, const Qu
   return run_on(snapshot, plan.shape, plan.gpu_type, names, menu, pools);
 }
 
+// At a gate, or on its way to its node.
+bool is_yet_to_start(const Pod& pod) {
+  return !pod.started_s && pod.phase == PodPhase::kPending && pod.not_starting.empty();
+}
+
 }  // namespace
 
 std::string asked_of(const TaskIntent& intent, bool types_of_queue) {
@@ -132,7 +139,23 @@ bool runs_as_planned(const QueueTask& task) {
 }
 
 std::optional<double> started_s(const QueueTask& task) {
-  return task.job ? task.job->started_s : task.member->started_s;
+  if (!task.job) return task.began_s ? task.began_s : task.member->started_s;
+  if (!task.job->started_s) return std::nullopt;
+  const double released_s = *task.job->started_s;
+  double began_s = kNever;
+  bool all_wait = true;
+  bool first_waits = false;
+  for (const auto* pods : {&task.bound, &task.pods})
+    for (const PodPtr& pod : *pods) {
+      if (!is_of_present_run(*pod, *task.job)) continue;
+      const bool waits = is_yet_to_start(*pod);
+      all_wait = all_wait && waits;
+      if (pod->created_s > released_s + kStartLag_s) continue;  // in the place of one that was lost
+      first_waits = first_waits || waits;
+      began_s = std::min(began_s, pod->started_s.value_or(kNever));
+    }
+  if (began_s < kNever) return std::max(released_s, began_s);
+  return all_wait && first_waits ? std::nullopt : std::optional(released_s);
 }
 
 std::optional<double> limit_end_s(const QueueTask& task) {

@@ -60,7 +60,7 @@ Spared spared_for_others(const QueueTask& run, const QueueRules& rules, const St
 std::vector<Spared> spared_runs(const ClusterSnapshot& snapshot, const QueueOptions& options,
                                 const Queue& queue, const Policy& policy) {
   const EndingPods ending(snapshot, options.now_wall_s);
-  const Disruptions disruptions(snapshot, ending.pods());
+  const Disruptions disruptions(snapshot, ending.pods(), options.now_wall_s);
   const QueueRulebook rulebook = options.queues == nullptr ? QueueRulebook() : *options.queues;
   const auto of_run = [&](TaskIndex index) {
     const QueueTask& run = queue.task(index);

@@ -181,7 +181,7 @@ class AskBack {
 
   bool start_after_stops(TaskIndex asker, ChoiceIndex index) {
     const Choice& wanted = planning_.menu(asker).all[index];
-    const auto victims = victims_of(asker, wanted.pool, planning_.now_s());
+    const auto victims = victims_of(asker, wanted, planning_.now_s());
     const auto sets = sets_of(asker, wanted, victims);
     const auto set = std::find_if(sets.begin(), sets.end(), [&](const StopVictims& each) {
       return leaves_the_rest(asker, wanted, each);
@@ -189,7 +189,10 @@ class AskBack {
     if (set == sets.end()) return false;
     const RoomGain gain = gain_of(asker, wanted, *set);
     for (const StopVictim* victim : *set) {
-      planning_.give_back(victim->run, gain);
+      if (victim->overdue)
+        planning_.give_back_at_last(victim->run, gain);
+      else
+        planning_.give_back(victim->run, gain);
       stopped_.push_back(victim->run);
     }
     planning_.start(asker, index);
@@ -235,14 +238,14 @@ class AskBack {
                        [&](TaskIndex owner) { return is_at_risk(owner, again); });
   }
 
-  // Somebody can give it back, later.
+  // Somebody can give it back, later; or with others, once no disruption budget holds any more.
   void wait_for(TaskIndex asker, const Choice& wanted) {
-    if (sets_of(asker, wanted, victims_of(asker, wanted.pool, kNoDeadline)).empty()) return;
+    if (sets_of(asker, wanted, victims_of(asker, wanted, kNoDeadline)).empty()) return;
     planning_.keep_for_owners(wanted.pool);
     for (const TaskIndex run : borrowers_)
-      if (const auto borrower = borrower_of(run, asker, wanted.pool);
-          borrower && borrower->from_s > planning_.now_s())
-        wake_s_ = std::min(wake_s_, borrower->from_s);
+      if (const auto borrower = borrower_of(run, asker, wanted))
+        for (const double next_s : {borrower->from_s, at_last_s(run, asker)})
+          if (next_s > planning_.now_s()) wake_s_ = std::min(wake_s_, next_s);
   }
 
   std::vector<StopVictims> sets_of(TaskIndex asker, const Choice& wanted,
@@ -255,11 +258,14 @@ class AskBack {
   }
 
   // Cheapest first.
-  std::vector<StopVictim> victims_of(TaskIndex asker, PoolIndex pool, double by_s) const {
+  std::vector<StopVictim> victims_of(TaskIndex asker, const Choice& wanted, double by_s) const {
     std::vector<StopVictim> victims;
     for (const TaskIndex run : borrowers_)
-      if (const auto borrower = borrower_of(run, asker, pool); borrower && borrower->from_s <= by_s)
+      if (const auto borrower = borrower_of(run, asker, wanted);
+          borrower && borrower->from_s <= by_s) {
         victims.push_back(borrower->victim);
+        victims.back().overdue = at_last_s(run, asker) <= by_s;
+      }
     sort_cheapest_first(victims);
     return victims;
   }
@@ -279,11 +285,14 @@ class AskBack {
                                          state_.running_choice(run).pool);
   }
 
-  std::optional<Borrower> borrower_of(TaskIndex run, TaskIndex asker, PoolIndex pool) const {
+  std::optional<Borrower> borrower_of(TaskIndex run, TaskIndex asker, const Choice& wanted) const {
     const PlanTask& task = planning_.task(run);
-    if (state_.running_choice(run).pool != pool) return std::nullopt;
+    if (state_.running_choice(run).pool != wanted.pool) return std::nullopt;
     if (task.queue == planning_.task(asker).queue) return std::nullopt;
     if (task.promised_to && *task.promised_to != asker) return std::nullopt;
+    const double most_grace_s =
+        spare_limit_s(planning_.task(asker), planning_.lat_s(asker, wanted));
+    if (!ends_in_time(task, kNoDeadline, most_grace_s)) return std::nullopt;
     Borrower borrower{{run, {}}, from_s(run, asker)};
     if (task.promised_to) return borrower;  // it was chosen, and told, before
     const double rank = task.level + (parts_[run].of_pool > 0 ? kPoolRank : 0);
@@ -293,13 +302,18 @@ class AskBack {
     return borrower;
   }
 
+  // Whatever protects it.
+  double at_last_s(TaskIndex run, TaskIndex asker) const {
+    const Shares& shares = *state_.shares().shares();
+    const PlanTask& owner = planning_.task(asker);
+    const double both_there_s = std::max(state_.progress(run).run.started_s, owner.submit_s);
+    return both_there_s + shares.of_queue[owner.queue].give_back_within_s;
+  }
+
   double from_s(TaskIndex run, TaskIndex asker) const {
     const PlanTask& task = planning_.task(run);
     const double started_s = state_.progress(run).run.started_s;
-    const Shares& shares = *state_.shares().shares();
-    const QueueNumber owner = planning_.task(asker).queue;
-    const double within_s = shares.of_queue[owner].give_back_within_s;
-    const double at_last_s = std::max(started_s, planning_.task(asker).submit_s) + within_s;
+    const double at_last_s = this->at_last_s(run, asker);
     double from_s = started_s + protect_s_;
     const double end_s = state_.observed_due_s(run, planning_.now_s());
     if (planning_.now_s() < end_s && end_s <= planning_.now_s() + protect_s_)

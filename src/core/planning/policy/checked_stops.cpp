@@ -28,7 +28,8 @@ std::optional<CheckedStops::Victim> CheckedStops::victim_of(TaskIndex run, const
   if (task.promised_to && *task.promised_to != asker.task) return std::nullopt;
   if (!may_stop(state_, run, now_s, rules_, urgent)) return std::nullopt;
   const double wait_s = asker.must_end_s - run_s - now_s;  // endless for an urgent asker
-  if (!ends_in_time(task, wait_s)) return std::nullopt;
+  const double most_grace_s = spare_limit_s(planning_.task(asker.task), run_s);
+  if (!ends_in_time(task, wait_s, most_grace_s)) return std::nullopt;
   const Choice& choice = state_.running_choice(run);
   const double work_s = state_.observed_work_s(run, now_s);
   const double end_s = state_.observed_end_s(run, now_s);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <tuple>
 
 #include "slackline/base/duration.h"
@@ -9,11 +10,13 @@
 #include "slackline/core/planning/lost_work.h"
 #include "slackline/core/planning/mixed_pods.h"
 #include "slackline/core/planning/overtime.h"
+#include "stop_rules.h"
 
 namespace slackline::core {
 namespace {
 
-constexpr std::size_t kTrades = 16;    // tried for one asker
+constexpr std::size_t kTrades = 16;  // tried for one asker
+constexpr int kMostTries = 8;
 constexpr std::size_t kMostGone = 64;  // in a list of victims, before it is made shorter
 constexpr double kMostAtOnce = 0.04;   // of the budget that is left
 
@@ -70,9 +73,9 @@ const RoomMaker::Notices& RoomMaker::notices() {
 }
 
 // The asker can wait until the run has been told for long enough, and cannot wait longer.
-bool RoomMaker::in_time(const Victim& victim, double most_notice_s) {
+bool RoomMaker::in_time(const Victim& victim, double most_notice_s, double most_grace_s) {
   const PlanTask& task = planning_.task(victim.task);
-  if (!ends_in_time(task, most_notice_s)) return false;
+  if (!ends_in_time(task, most_notice_s, most_grace_s)) return false;
   if (notices().longest_s <= 0 && notices().promised.empty()) return true;
   return early_s_ < 0 || early_s_ < task.notice_s || task.promised_to;
 }
@@ -98,8 +101,8 @@ std::optional<ChoiceIndex> RoomMaker::first_cleared(TaskIndex asker, double limi
     if (!planning_.open(asker, wanted.pool) || !state_.may_use(asker, wanted)) continue;
     const double run_gpu_s = wanted.gpus * lat_s;
     if (best && run_gpu_s >= best->gpu_s) continue;
-    auto stopped =
-        in_the_way(asker, as_if_equal(task, wanted), among, needed_s, limit_s - lat_s, first);
+    auto stopped = allowed_in_the_way(asker, as_if_equal(task, wanted), among, needed_s,
+                                      limit_s - lat_s, first);
     if (!stopped || !leaves_the_rest(asker, wanted, *stopped)) continue;
     Cleared cleared{choice, std::move(*stopped)};
     cleared.gpu_s = run_gpu_s;
@@ -294,6 +297,30 @@ void RoomMaker::visit_nodes(const Victim& victim, const Visit& visit) const {
     visit(nodes[i], victim.gpus);
 }
 
+// Those in the way that disruption budgets let go together. Where a small one takes what a budget
+// allows on its node, once more: of those under budgets only who is enough by itself.
+std::optional<RoomMaker::Chosen> RoomMaker::allowed_in_the_way(
+    TaskIndex asker, const Choice& wanted, const Victims& among, double needed_s,
+    double most_notice_s, const Victims& first) {
+  budgets_forbade_ = false;
+  for (const bool alone : {false, true}) {
+    protected_alone_ = alone;
+    forbidden_.clear();
+    for (int tried = 0; tried < kMostTries; ++tried) {
+      auto found = in_the_way(asker, wanted, among, needed_s, most_notice_s, first);
+      if (!found) break;
+      TakenDisruptions taken;
+      const std::size_t before = forbidden_.size();
+      for (const Victim* victim : *found)
+        if (!taken.add(planning_.task(victim->task))) forbidden_.push_back(victim->task);
+      if (forbidden_.size() == before) return found;
+      budgets_forbade_ = true;
+    }
+    if (!budgets_forbade_) break;
+  }
+  return std::nullopt;
+}
+
 // Victims, in order after the `first` ones, are given back until `wanted` fits; those of them that
 // run on its nodes. nullopt where all are not enough.
 std::optional<RoomMaker::Chosen> RoomMaker::in_the_way(TaskIndex asker, const Choice& wanted,
@@ -304,6 +331,7 @@ std::optional<RoomMaker::Chosen> RoomMaker::in_the_way(TaskIndex asker, const Ch
   const FreeGpus& free = state_.free();
   const int gpus = wanted.shape.d_gpn;
   const int before = free.nodes_with(wanted.pool, gpus, eligible, wanted.shape.d_node);
+  const double most_grace_s = spare_limit_s(planning_.task(asker), planning_.lat_s(asker, wanted));
   Chosen off;
   widened_.clear();
   const auto give = [&](PoolNode node, int freed) {
@@ -314,18 +342,32 @@ std::optional<RoomMaker::Chosen> RoomMaker::in_the_way(TaskIndex asker, const Ch
         (eligible == nullptr || eligible->contains(wanted.pool, node, gpus)))
       widened_.push_back(node);
   };
+  std::map<PoolNode, TakenDisruptions> taken;  // by those that stop on the node
+  const auto may_go = [&](const Victim& victim) {
+    const PlanTask& run = planning_.task(victim.task);
+    if (run.disrupts.empty() || victim.several) return true;
+    const bool is_enough = free.at(wanted.pool, victim.first_node) + victim.gpus >= gpus;
+    const bool may = (is_enough || !protected_alone_) && taken[victim.first_node].add(run);
+    budgets_forbade_ = budgets_forbade_ || !may;
+    return may;
+  };
+  // Whether it is enough then.
   const auto ask = [&](const Victim& victim) {
+    if (!may_go(victim)) return false;
     off.push_back(&victim);
     visit_nodes(victim, give);
     return before + static_cast<int>(widened_.size()) >= wanted.shape.d_node;
   };
   bool fits = false;
   for (std::size_t i = 0; !fits && i < first.size(); ++i)
-    if (runs_in(first[i], wanted.pool) && in_time(first[i], most_notice_s) &&
+    if (runs_in(first[i], wanted.pool) && !is_forbidden(first[i]) &&
+        in_time(first[i], most_notice_s, most_grace_s) &&
         !spares_owners(state_, first[i].task, asker, wanted))
       fits = ask(first[i]);
   for (std::size_t i = 0; !fits && i < among.size(); ++i) {
-    if (is_gone(among[i]) || !in_time(among[i], most_notice_s)) continue;
+    if (is_gone(among[i]) || is_forbidden(among[i]) ||
+        !in_time(among[i], most_notice_s, most_grace_s))
+      continue;
     if (spares_owners(state_, among[i].task, asker, wanted)) continue;
     if (can_resume(among[i], needed_s))
       fits = ask(among[i]);

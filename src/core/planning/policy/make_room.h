@@ -40,7 +40,8 @@
 //
 // While the pods of a victim end, nobody works on its GPUs: with `trade` their grace period counts
 // as lost where victims and placements are chosen (PlanTask::grace_s), but nobody pays for it. A
-// run whose grace period is above a minute is no victim of a task that cannot wait for so long.
+// run whose grace period is above a minute is no victim of a task that cannot wait for so long, or
+// whose limit (PlanTask::limit_s) would end it by then.
 //
 // Where queues have shares, no run is stopped of a queue that uses no more than it owns, for a task
 // of another queue that would use more (stop_rules.h).
@@ -50,6 +51,7 @@
 // first victim, whatever the order, and for others it is none.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <vector>
@@ -122,13 +124,16 @@ class RoomMaker {
                                            const Victims& first);
   Victims told(TaskIndex asker, double needed_s);
   const Notices& notices();
-  bool in_time(const Victim& victim, double most_notice_s);
+  bool in_time(const Victim& victim, double most_notice_s, double most_grace_s);
   Victims trades(TaskIndex asker, double limit_s, double needed_s);
   const std::vector<Trade>& all_trades();
   Known& known(bool urgent);
   std::vector<Victims> gather(bool urgent) const;
   bool is_gone(const Victim& victim) const {
     return victim.task < stopped_.size() && stopped_[victim.task];
+  }
+  bool is_forbidden(const Victim& victim) const {
+    return std::find(forbidden_.begin(), forbidden_.end(), victim.task) != forbidden_.end();
   }
   bool runs_in(const Victim& victim, PoolIndex pool) const {
     return state_.running_choice(victim.task).pool == pool;
@@ -145,6 +150,9 @@ class RoomMaker {
   double ending_gpu_s(TaskIndex index) const;
   double stop_cost_gpu_s(TaskIndex index) const;  // both: by this victims are chosen
   bool can_resume(const Victim& victim, double needed_s) const;
+  std::optional<Chosen> allowed_in_the_way(TaskIndex asker, const Choice& wanted,
+                                           const Victims& among, double needed_s,
+                                           double most_notice_s, const Victims& first);
   std::optional<Chosen> in_the_way(TaskIndex asker, const Choice& wanted, const Victims& among,
                                    double needed_s, double most_notice_s, const Victims& first);
   bool leaves_the_rest(TaskIndex asker, const Choice& wanted, const Chosen& set) const;
@@ -163,6 +171,9 @@ class RoomMaker {
   double margin_;
   std::array<std::optional<Known>, 2> known_;  // against others, against urgent preemptors
   std::vector<bool> stopped_;                  // by task; while runs are protected
+  std::vector<TaskIndex> forbidden_;           // by disruption budgets, beside others; of one call
+  bool budgets_forbade_ = false;               // any; of one call
+  bool protected_alone_ = false;               // of those under budgets only who is enough alone
   std::vector<int> given_;                     // by node; all 0 between calls
   std::vector<PoolNode> widened_;              // nodes that got enough GPUs; of one call
   std::optional<std::vector<double>> budgets_left_gpu_s_;  // by queue

@@ -35,6 +35,11 @@ class Planning {
   void shrink(TaskIndex task, ChoiceIndex choice, TaskIndex asker, const RoomGain& gain);
   // Preempts for the task that starts next, whose queue owns those GPUs: nobody pays.
   void give_back(TaskIndex task, const RoomGain& gain);
+  // The same, where disruption budgets have delayed the owner for as long as they may.
+  void give_back_at_last(TaskIndex task, const RoomGain& gain) {
+    give_back(task, gain);
+    plan_.effects.back().overdue = true;
+  }
   // Until the next plan nobody gets more of its GPU type than his queue owns.
   void keep_for_owners(PoolIndex pool) { state_.ask_back(pool); }
   // `asker` would have had room made, but its queue may not make others lose that much.

@@ -1,6 +1,9 @@
 #include "room_by_stops.h"
 
 #include <algorithm>
+#include <tuple>
+
+#include "stop_rules.h"
 
 namespace slackline::core {
 namespace {
@@ -74,15 +77,37 @@ std::optional<RoomByStops::Ranked> RoomByStops::ranked(PoolNode node, const Stop
 
 // Who must be stopped besides `set` so that the node has enough; nullopt: it never has.
 std::optional<StopVictims> RoomByStops::besides(PoolNode node, const StopVictims& set) const {
-  const int needed = wanted_.shape.d_gpn;
-  if (eligible_ != nullptr && !eligible_->contains(wanted_.pool, node, needed)) return std::nullopt;
+  if (eligible_ != nullptr && !eligible_->contains(wanted_.pool, node, wanted_.shape.d_gpn))
+    return std::nullopt;
   int free = state_.free().at(wanted_.pool, node);
-  StopVictims more;
+  int others = 0;
   for (const StopVictim* victim : on_[node])
-    if (std::find(set.begin(), set.end(), victim) != set.end()) free += gpus_of(*victim);
-  for (const StopVictim* victim : on_[node]) {
+    (std::find(set.begin(), set.end(), victim) != set.end() ? free : others) += gpus_of(*victim);
+  if (free + others < wanted_.shape.d_gpn) return std::nullopt;
+  if (auto cheapest = taken_in_order(on_[node], set, free)) return cheapest;
+  // A disruption budget let a small one go, and no other one: large ones first.
+  StopVictims order = on_[node];
+  std::sort(order.begin(), order.end(), [&](const StopVictim* a, const StopVictim* b) {
+    return std::tuple(!a->overdue, -gpus_of(*a), a->run) <
+           std::tuple(!b->overdue, -gpus_of(*b), b->run);
+  });
+  return taken_in_order(order, set, free);
+}
+
+// `free`: with what `set` leaves on the node.
+std::optional<StopVictims> RoomByStops::taken_in_order(const StopVictims& order,
+                                                       const StopVictims& set, int free) const {
+  const int needed = wanted_.shape.d_gpn;
+  StopVictims more;
+  TakenDisruptions taken;
+  const auto may_go = [&](const StopVictim& victim) {
+    return taken.add(state_.tasks()[victim.run], victim.overdue);
+  };
+  for (const StopVictim* victim : set)
+    (void)may_go(*victim);
+  for (const StopVictim* victim : order) {
     if (free >= needed) break;
-    if (std::find(set.begin(), set.end(), victim) != set.end()) continue;
+    if (std::find(set.begin(), set.end(), victim) != set.end() || !may_go(*victim)) continue;
     more.push_back(victim);
     free += gpus_of(*victim);
   }

@@ -25,6 +25,7 @@ struct StopVictim {
   bool late = false;      // anyway
   double left = 0;        // of its work, once stopped
   double lost_gpu_s = 0;  // for which the asker's queue pays, if any does
+  bool overdue = false;   // disruption budgets hold for it no longer
 };
 using StopVictims = std::vector<const StopVictim*>;
 
@@ -37,7 +38,7 @@ class RoomByStops {
   RoomByStops(const PlanState& state, const Choice& wanted, const EligibleNodes* eligible,
               const std::vector<StopVictim>& victims);
 
-  // Cheapest first, a few; none is empty.
+  // Cheapest first, a few; none is empty, and disruption budgets let each go as a whole.
   std::vector<StopVictims> sets() const { return wanted_.shape.d_node == 1 ? on_one() : on_many(); }
 
  private:
@@ -54,6 +55,8 @@ class RoomByStops {
   std::vector<StopVictims> on_many() const;
   std::optional<Ranked> ranked(PoolNode node, const StopVictims& set, int missing) const;
   std::optional<StopVictims> besides(PoolNode node, const StopVictims& set) const;
+  std::optional<StopVictims> taken_in_order(const StopVictims& order, const StopVictims& set,
+                                            int free) const;
   int gpus_of(const StopVictim& victim) const {
     return state_.running_choice(victim.run).shape.d_gpn;
   }

@@ -52,8 +52,22 @@ double wasted_if_stopped_gpu_s(const PlanState& state, TaskIndex run, double wor
                       state.running_choice(run).gpus, now_s);
 }
 
-bool ends_in_time(const PlanTask& run, double wait_s) {
-  return run.notice_s + lasting_grace_s(run.grace_s) <= wait_s;
+bool ends_in_time(const PlanTask& run, double wait_s, double most_grace_s) {
+  const double grace_s = lasting_grace_s(run.grace_s);
+  return run.notice_s + grace_s <= wait_s && (grace_s <= 0 || grace_s <= most_grace_s);
+}
+
+bool TakenDisruptions::add(const PlanTask& run, bool overdue) {
+  for (const DisruptionNeed& need : run.disrupts) {
+    const Taken& taken = of_budget_[need.budget];
+    if (taken.pods + need.pods > need.left && (taken.obeyed || !overdue)) return false;
+  }
+  for (const DisruptionNeed& need : run.disrupts) {
+    Taken& taken = of_budget_[need.budget];
+    taken.pods += need.pods;
+    taken.obeyed |= !overdue;
+  }
+  return true;
 }
 
 }  // namespace slackline::core

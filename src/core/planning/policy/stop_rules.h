@@ -1,6 +1,8 @@
 // Which runs may be stopped for another task. Private to src/core.
 #pragma once
 
+#include <map>
+
 #include "slackline/core/planning/plan_state.h"
 #include "slackline/model/spared.h"
 
@@ -30,7 +32,28 @@ bool spares_owners(const PlanState& state, TaskIndex run, TaskIndex asker, const
 // What it would have held in vain, if the whole task takes work_s there.
 double wasted_if_stopped_gpu_s(const PlanState& state, TaskIndex run, double work_s, double now_s);
 
-// Whether a run that is told now has ended once somebody has waited for so long.
-bool ends_in_time(const PlanTask& run, double wait_s);
+// Whether a run that is told now has ended once somebody has waited for so long, and its pods end
+// within most_grace_s, where that counts (spare_limit_s).
+bool ends_in_time(const PlanTask& run, double wait_s, double most_grace_s);
+// What the limit of a run leaves that takes lat_s: whoever is stopped for it ends within that time,
+// which counts from the stop.
+inline double spare_limit_s(const PlanTask& asker, double lat_s) {
+  return asker.limit_s - lat_s;
+}
+
+// Of runs that stop together, what they take of disruption budgets.
+class TakenDisruptions {
+ public:
+  // False, and nothing is taken: it may not stop with those before. `overdue`: only those that are
+  // not obey the budgets, besides all others.
+  bool add(const PlanTask& run, bool overdue = false);
+
+ private:
+  struct Taken {
+    std::int64_t pods = 0;
+    bool obeyed = false;
+  };
+  std::map<std::size_t, Taken> of_budget_;
+};
 
 }  // namespace slackline::core
