@@ -390,7 +390,7 @@ TEST_F(QueueQueryTest, ARunThatSlacklineDidNotStartCountsItsOwnReports) {
 
 TEST_F(QueueQueryTest, WhatNobodyKnowsIsSaidAndNotInvented) {
   auto unsaid = a_job("unsaid").gpus(4).waiting().created(clock_.wall_s());
-  unsaid.intent().deadline_s = clock_.wall_s() + 7200;
+  unsaid.intent().deadline_s = clock_.wall_s() + 30 * 86400.0;
   const QueueView view =
       ask(a_cluster()
               .with(a_node("n1"))
