@@ -1,6 +1,7 @@
 #include "control/plan/actuator.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "control/plan/stop_ledger.h"
@@ -19,7 +20,9 @@ constexpr std::size_t kMostBegun = 10'000;  // plans that are remembered
 constexpr double kLeastRest_s = 0.2;
 constexpr double kMostRest_s = 30;
 constexpr double kOneRelease_s = 10;  // a task that was suspended again waits longer than that
-constexpr double kDoubt_s = 10;       // how long a write without an answer counts as done
+constexpr double kSurelyRefused_s = 10;
+constexpr double kOneDay_s = 86400;
+constexpr double kDoubt_s = 10;  // how long a write without an answer counts as done
 
 std::string_view result_of(const Error& error) {
   switch (error.code) {
@@ -87,10 +90,8 @@ void Actuator::join() {
 std::size_t Actuator::perform(std::vector<OwnWrite> writes) {
   MutexLock lock(mutex_);
   const double now_s = clock_.steady_s();
-  std::erase_if(resting_, [&](const auto& entry) {
-    const Rest& rest = entry.second;
-    return rest.until_s + (rest.unreleased ? core::kMostBackoff_s : kMostRest_s) < now_s;
-  });
+  std::erase_if(resting_,
+                [&](const auto& entry) { return entry.second.until_s + kMostRest_s < now_s; });
   const std::unordered_set<Uid> in_vain = stops_in_vain(writes, now_s);
   std::unordered_set<Uid> taken;
   std::size_t count = 0;
@@ -159,10 +160,13 @@ Actuator::Overlay Actuator::overlaid(const SnapshotPtr& snapshot) {
     overlay.gave_up = writes_.settle(*snapshot, clock_.steady_s());
     writes = writes_.writes();
     overlay.unanswered = writes_.unanswered();
-    for (const auto& [uid, rest] : resting_) {
-      if (rest.unreleased) overlay.unreleased.emplace(uid, rest.until_s);
+    for (const auto& [uid, rest] : resting_)
       if (rest.spared && clock_.steady_s() < rest.until_s) overlay.refused.insert(uid);
-    }
+    std::erase_if(unreleased_, [&](const auto& entry) {
+      const Job* job = snapshot->find_job(entry.second.job.ns, entry.second.job.name);
+      return job == nullptr || job->uid != entry.first || !job->suspended;
+    });
+    overlay.unreleased = unreleased_;
   }
   if (!writes.empty())
     overlay.snapshot =
@@ -205,18 +209,18 @@ void Actuator::carry_out(const Order& order) {
                         (version.error().code == ErrorCode::kResourceExhausted &&
                          order.write.is<EvictPod>());  // a disruption budget forbids it
   if (!expected) obs::log_warning("write_failed", {{"error", version.error().message}});
-  if (version)
-    tell_of(order.write);
-  else if (is_refused_release(order.write, version.error()))
-    events_.add(release_refused(order.write, version.error().message));
+  if (version) tell_of(order.write);
+  const std::string answer = version ? "" : version.error().message;
+  bool refused = false;
   {
     MutexLock lock(mutex_);
-    settle(order, std::move(version));
+    refused = settle(order, std::move(version));
   }
+  if (refused) events_.add(release_refused(order.write, answer));
   answered_();
 }
 
-void Actuator::settle(const Order& order, Result<std::string> version) {
+bool Actuator::settle(const Order& order, Result<std::string> version) {
   let_go(order.write.target.uid, version.has_value());
   const auto* evict = order.write.as<EvictPod>();
   if (version) {
@@ -225,7 +229,8 @@ void Actuator::settle(const Order& order, Result<std::string> version) {
     writes_.written(order.number, *std::move(version));
     if (const PlanNote* plan = order.write.plan()) count_start(*plan);
     resting_.erase(order.write.target.uid);
-    return;
+    if (order.write.is<ReleaseJob>()) unreleased_.erase(order.write.target.uid);
+    return false;
   }
   const double now_s = clock_.steady_s();
   if (may_have_happened(version.error()))
@@ -233,14 +238,25 @@ void Actuator::settle(const Order& order, Result<std::string> version) {
   else
     writes_.failed(order.number);
   Rest& rest = resting_[order.write.target.uid];
-  rest.unreleased = is_refused_release(order.write, version.error());
-  rest.step_s = rest.unreleased
-                    ? std::clamp(2 * rest.step_s, core::kLeastBackoff_s, core::kMostBackoff_s)
-                    : std::clamp(2 * rest.step_s, kLeastRest_s, kMostRest_s);
+  rest.step_s = std::clamp(2 * rest.step_s, kLeastRest_s, kMostRest_s);
   rest.until_s = now_s + rest.step_s;
   // After a conflict the Job is decided on again; else it would fail again.
   const bool stops = order.write.is<StopJob>() && version.error().code != ErrorCode::kConflict;
   rest.spared = evict != nullptr || stops;
+  return is_refused_release(order.write, version.error()) && note_refused(order.write, now_s);
+}
+
+// Refusals of a few seconds are those of an API server that starts, or of rights that come.
+bool Actuator::note_refused(const OwnWrite& write, double now_s) {
+  RefusedRelease first;
+  first.job = write.target.key;
+  first.since_s = now_s;
+  RefusedRelease& refused = unreleased_.try_emplace(write.target.uid, first).first->second;
+  if (now_s < refused.since_s + kSurelyRefused_s) return false;
+  const double times = std::ldexp(1.0, std::min(refused.times++, 20));
+  refused.until_s = now_s + std::min(core::kLeastBackoff_s * times, core::kMostBackoff_s);
+  refused.stops_from_s = now_s + std::min(core::kMostBackoff_s * times, kOneDay_s);
+  return true;
 }
 
 void Actuator::count(const OwnWrite& write, std::string_view result) {

@@ -7,9 +7,9 @@
 // (OwnWrite::after) waits until they are written, and is dropped with the first of them that fails.
 // A conflict needs nothing: the watch will tell what is there. A write that may or may not have
 // happened counts as done for a while. An object whose write failed rests, 0.2 s doubling to 30 s;
-// what could not be stopped is no victim meanwhile. A Job whose release is refused rests for 30 s
-// doubling to 10 min, and others have its room. What was done is told in an Event and counted, by
-// reason.
+// what could not be stopped is no victim meanwhile. A Job whose release is refused for ten seconds
+// is not tried for 30 s doubling to 10 min, and nobody is stopped for it for ten minutes doubling
+// to a day. What was done is told in an Event and counted, by reason.
 //
 // Thread-safety: all methods; start() once, then stop() and join(). Writes are sent by kWriters
 // threads, each object's in the order in which they were decided. Without start() nothing is sent
@@ -34,6 +34,15 @@
 namespace slackline::control {
 
 class StopLedger;
+
+// Of a Job, since none of its releases was taken. Times are steady.
+struct RefusedRelease {
+  ObjectKey job;
+  double since_s = 0;
+  int times = 0;            // once it is sure that it will be so again
+  double until_s = 0;       // it is not tried
+  double stops_from_s = 0;  // nobody is stopped for it before
+};
 
 class Actuator {
  public:
@@ -67,8 +76,8 @@ class Actuator {
     std::unordered_set<Uid> unanswered;  // whose writes, laid over it, may still fail
     bool gave_up = false;                // a write that was laid over the last one, in doubt
     std::unordered_set<Uid> refused{};   // Jobs and pods that could not be stopped a moment ago
-    // Jobs whose last release was refused: until when they rest, steady. It may have passed.
-    std::unordered_map<Uid, double> unreleased{};
+    std::unordered_map<Uid, RefusedRelease>
+        unreleased{};  // Jobs that the API server lets not start
   };
   // The snapshot is `snapshot` itself where there is nothing to lay over it.
   Overlay overlaid(const SnapshotPtr& snapshot);
@@ -93,13 +102,14 @@ class Actuator {
     double until_s = 0;  // steady
     double step_s = 0;
     bool spared = false;  // it could not be stopped, and is no victim meanwhile
-    bool unreleased = false;
   };
 
   void run();
   void carry_out(const Order& order);
   Result<std::string> send_out(const OwnWrite& write);
-  void settle(const Order& order, Result<std::string> version) SLACKLINE_REQUIRES(mutex_);
+  // Whether the API server will not let the Job start.
+  bool settle(const Order& order, Result<std::string> version) SLACKLINE_REQUIRES(mutex_);
+  bool note_refused(const OwnWrite& write, double now_s) SLACKLINE_REQUIRES(mutex_);
   bool is_blocked(const Uid& uid, double now_s) const SLACKLINE_REQUIRES(mutex_);
   std::unordered_set<Uid> stops_in_vain(const std::vector<OwnWrite>& writes, double now_s) const
       SLACKLINE_REQUIRES(mutex_);
@@ -126,6 +136,7 @@ class Actuator {
   core::OwnWrites writes_ SLACKLINE_GUARDED_BY(mutex_);
   std::vector<Held> held_ SLACKLINE_GUARDED_BY(mutex_);
   std::unordered_map<Uid, Rest> resting_ SLACKLINE_GUARDED_BY(mutex_);
+  std::unordered_map<Uid, RefusedRelease> unreleased_ SLACKLINE_GUARDED_BY(mutex_);
   std::unordered_map<Uid, double> released_ SLACKLINE_GUARDED_BY(mutex_);  // when, steady
   std::unordered_set<std::string> begun_ SLACKLINE_GUARDED_BY(mutex_);     // plans, by id
 };

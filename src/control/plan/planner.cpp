@@ -183,8 +183,8 @@ void Planner::read_stops(const Actuator::Overlay& seen, const core::Policy& poli
   } else {
     book.refused = seen.refused;
   }
-  for (const auto& [job, until_s] : seen.unreleased)
-    book.unreleased.insert(job);
+  for (const auto& [job, refused_release] : seen.unreleased)
+    if (clock_.steady_s() < refused_release.stops_from_s) book.unreleased.insert(job);
   if (book != *stop_book_) stop_book_ = std::make_shared<const core::StopBook>(std::move(book));
 }
 
@@ -194,8 +194,8 @@ void Planner::plan(const Actuator::Overlay& seen, double changed_s) {
   const SettingsPtr settings = options_.settings->get();
   auto held_off = memory_.held_off(began_s);
   unreleased_ = seen.unreleased;
-  for (const auto& [job, until_s] : unreleased_)
-    if (began_s < until_s) held_off.insert(job);
+  for (const auto& [job, refused_release] : unreleased_)
+    if (began_s < refused_release.until_s) held_off.insert(job);
   const core::RefusedNodes refused = memory_.refused_nodes(snapshot, began_s);
   core::QueueOptions asked = options_.queue_options(*settings, *known_.get(), source_, clock_);
   asked.held_off = &held_off;
@@ -229,8 +229,9 @@ void Planner::plan(const Actuator::Overlay& seen, double changed_s) {
                 stop_book_->next_bar_ends_s(asked.now_wall_s), gang_places_.next_end_s()});
   next_plan_s_ = std::min(next_plan_s_, ended_s + due_wall_s - asked.now_wall_s);
   next_plan_s_ = std::min(next_plan_s_, core::next_hold_ends_s(snapshot, ended_s));
-  for (const auto& [job, until_s] : unreleased_)
-    if (began_s < until_s) next_plan_s_ = std::min(next_plan_s_, until_s);
+  for (const auto& [job, refused_release] : unreleased_)
+    for (const double from_s : {refused_release.until_s, refused_release.stops_from_s})
+      if (began_s < from_s) next_plan_s_ = std::min(next_plan_s_, from_s);
   changed_s_.reset();
   meters_.planned(ended_s - began_s);
   meters_.show_queue(queue);
@@ -327,8 +328,9 @@ void Planner::show_view() {
   if (term_) {
     for (const auto& [uid, backoff] : memory_.backoff)
       view.backoffs[uid] = {backoff.until_s, backoff.reason};
-    for (const auto& [uid, until_s] : unreleased_)
-      view.backoffs[uid] = {until_s, std::string(reason::kReleaseRefused)};
+    for (const auto& [uid, refused_release] : unreleased_)
+      if (refused_release.times > 0)
+        view.backoffs[uid] = {refused_release.until_s, std::string(reason::kReleaseRefused)};
   }
   if (term_) view.denied_room = denied_room_;
   if (term_) view.kept = kept_;

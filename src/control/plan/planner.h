@@ -131,7 +131,7 @@ class Planner {
   std::optional<std::int64_t> term_;
   core::PlanStamp stamp_;
   core::HandOverMemory memory_;
-  std::unordered_map<Uid, double> unreleased_;           // Actuator::Overlay, of the latest plan
+  std::unordered_map<Uid, RefusedRelease> unreleased_;   // Actuator::Overlay, of the latest plan
   std::unordered_set<Uid> denied_room_;                  // by the latest plan
   std::unordered_map<Uid, std::vector<NodeName>> kept_;  // likewise: PlannerView::kept
   std::shared_ptr<const core::StopBook> stop_book_ = std::make_shared<const core::StopBook>();

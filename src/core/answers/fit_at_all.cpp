@@ -186,7 +186,8 @@ std::string bar_text(const Pod& pod, const Node& node, Misfit bar) {
   if (bar != Misfit::kTaint && bar != Misfit::kResourceTaint) return text;
   std::vector<std::string> taints;
   for (const Taint& taint : node.taints)
-    if (taint.effect != TaintEffect::kPreferNoSchedule && !is_tolerated(pod, taint))
+    if (taint.effect != TaintEffect::kPreferNoSchedule && !is_tolerated(pod, taint) &&
+        !(node.tolerated_by_request && pod.requests.gpu_count(taint.key) > 0))
       taints.push_back(taint.key + (taint.value.empty() ? "" : "=" + taint.value));
   return format("{} ({})", text, printable(join(taints, ", "), 200));
 }

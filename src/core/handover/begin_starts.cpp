@@ -137,15 +137,19 @@ class StartWriter {
       leave_room(*effect);
     if (!takes_room(task, places_of(index, run))) return false;
     if (meets_sibling(task, queue_.pools()[choice.pool].nodes[run.nodes.front()])) return false;
-    if (!may_disrupt(stopped)) return false;
-    quotas_.charge(task.key.ns, demand.pod, demand.pods);
-    if (!told_in_time(queue_, tasks_of(stopped), task, now_wall_s_, writes)) return false;
     const auto is_on = [&](const std::set<NodeIndex>& nodes) {
       return std::any_of(run.nodes.begin(), run.nodes.end(), [&](PoolNode node) {
         return nodes.contains(queue_.pools()[choice.pool].nodes[node]);
       });
     };
-    if (is_on(kept_)) return false;  // they stop once it can start
+    if (is_on(kept_)) {  // they stop once it can start, and are told until then
+      if (disruptions_.allow(queue_.bound_pods(tasks_of(stopped))))
+        (void)told_in_time(queue_, tasks_of(stopped), task, now_wall_s_, writes);
+      return false;
+    }
+    if (!may_disrupt(stopped)) return false;
+    quotas_.charge(task.key.ns, demand.pod, demand.pods);
+    if (!told_in_time(queue_, tasks_of(stopped), task, now_wall_s_, writes)) return false;
     for (const Effect* effect : stopped)
       stop(*effect, task);
     if (!is_on(uncertain_)) start(index, run);

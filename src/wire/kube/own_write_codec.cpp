@@ -551,7 +551,7 @@ Result<std::string> decode_written_version(std::string_view json) {
   SLACKLINE_ASSIGN(const JsonView root, document.parse(json));
   const std::string_view version = root["metadata"]["resourceVersion"].text();
   if (version.empty())
-    return fail(ErrorCode::kInvalidArgument, "the answer has no metadata.resourceVersion");
+    return fail(ErrorCode::kUnavailable, "the answer has no metadata.resourceVersion");
   return std::string(version);
 }
 

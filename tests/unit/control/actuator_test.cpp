@@ -168,28 +168,43 @@ TEST_F(ActuatorTest, NobodyIsStoppedBesideAStopThatIsLeftOut) {
 
 // It would start nothing: by a policy of the cluster, say, that came after the Job.
 TEST_F(ActuatorTest, NobodyIsStoppedForWhoseReleaseIsRefused) {
-  refused_ = ErrorCode::kForbidden;
-  actuator_.perform({release("c", {})});
-  EXPECT_TRUE(actuator_.send_next());
-  refused_.reset();
-  EXPECT_EQ(actuator_.perform({stop("a"), release("c", {"a"})}), 0U);
-  EXPECT_FALSE(actuator_.send_next());
-  const auto rests_until_s = [&] {
-    return actuator_.overlaid(snapshot_).unreleased.at(job("c").uid) - clock_.steady_s();
+  const auto refuse = [&] {
+    refused_ = ErrorCode::kForbidden;
+    actuator_.perform({release("c", {})});
+    EXPECT_TRUE(actuator_.send_next());
+    refused_.reset();
   };
-  EXPECT_NEAR(rests_until_s(), 30, 1e-6);
-  clock_.advance(300);  // there was no room
-  EXPECT_EQ(actuator_.perform({stop("b")}), 1U);
-  EXPECT_TRUE(actuator_.send_next());
-  EXPECT_LT(rests_until_s(), 0) << "it may be tried, and nobody is stopped for it";
-  refused_ = ErrorCode::kForbidden;
-  actuator_.perform({release("c", {})});
-  EXPECT_TRUE(actuator_.send_next());
-  EXPECT_NEAR(rests_until_s(), 60, 1e-6);
-  refused_.reset();
+  const auto marked = [&] { return actuator_.overlaid(snapshot_).unreleased.at(job("c").uid); };
+  refuse();
+  EXPECT_EQ(actuator_.perform({stop("a"), release("c", {"a"})}), 0U);
+  EXPECT_EQ(marked().times, 0) << "the API server may have begun a moment ago";
+  clock_.advance(11);
+  refuse();
+  EXPECT_NEAR(marked().until_s - clock_.steady_s(), 30, 1e-6);
+  EXPECT_NEAR(marked().stops_from_s - clock_.steady_s(), 600, 1e-6);
+  clock_.advance(3000);  // there was no room
+  refuse();
+  EXPECT_NEAR(marked().until_s - clock_.steady_s(), 60, 1e-6);
+  EXPECT_NEAR(marked().stops_from_s - clock_.steady_s(), 1200, 1e-6);
+  refused_ = ErrorCode::kConflict;
   clock_.advance(61);
   actuator_.perform({release("c", {})});
   EXPECT_TRUE(actuator_.send_next());
+  EXPECT_EQ(marked().times, 2) << "that says nothing of it";
+  refused_.reset();
+  clock_.advance(1);
+  actuator_.perform({release("c", {})});
+  EXPECT_TRUE(actuator_.send_next());
+  EXPECT_TRUE(actuator_.overlaid(snapshot_).unreleased.empty());
+}
+
+TEST_F(ActuatorTest, ARefusedReleaseIsForgottenWithItsJob) {
+  refused_ = ErrorCode::kForbidden;
+  actuator_.perform({release("c", {})});
+  EXPECT_TRUE(actuator_.send_next());
+  EXPECT_FALSE(actuator_.overlaid(snapshot_).unreleased.empty());
+  const auto without = std::make_shared<const ClusterSnapshot>(a_cluster().build());
+  EXPECT_TRUE(actuator_.overlaid(without).unreleased.empty());
   EXPECT_TRUE(actuator_.overlaid(snapshot_).unreleased.empty());
 }
 

@@ -1100,5 +1100,35 @@ TEST_F(PreemptionTest, AJobControllerThatIsLateStopsNobodyElse) {
   EXPECT_EQ(stops(), 1);
 }
 
+// It would not start, and who was stopped would have lost work for nothing.
+TEST_F(PreemptionTest, NobodyIsStoppedForATaskThatIsNotLetStart) {
+  fill({"n1"}, 3700);
+  arrive(urgent_job("urgent"));
+  planner_.book.unreleased = {world_.job("urgent").uid};
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(stops(), 0);
+  planner_.book.unreleased.clear();
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(stops(), 1);
+}
+
+// An asker of two nodes: those under the budget come first in the order.
+TEST_F(PreemptionTest, ManyRunsUnderABudgetHideNobodyElseFromSeveralNodes) {
+  std::vector<std::string> nodes;
+  for (int node = 0; node < 12; ++node)
+    nodes.push_back("n" + std::to_string(node));
+  fill(nodes, 4100);
+  allow_one_disruption();
+  world_.add(a_node("other").of("", 8));
+  world_.add(long_job("other", std::nullopt).created(world_.now_s()));
+  ASSERT_TRUE(planner_.settle(world_));
+  world_.pass(700);
+  arrive(urgent_job("urgent").of(2).gang());
+  ASSERT_TRUE(planner_.settle(world_));
+  EXPECT_EQ(bound("urgent"), 2);
+  EXPECT_EQ(bound("other"), 0);
+  EXPECT_EQ(stops(), 2);
+}
+
 }  // namespace
 }  // namespace slackline::core

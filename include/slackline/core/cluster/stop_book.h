@@ -22,7 +22,7 @@ struct StopBook {
   std::vector<BookedStop> stops;    // of the last day, in order of time
   std::unordered_set<Uid> refused;  // Jobs and pods that the API server would not stop a moment ago
   std::map<std::string, double> barred_until_s{};  // by account, as bars() says
-  // Jobs that the API server did not let start the last time: nobody is stopped for them.
+  // Jobs that the API server does not let start: nobody is stopped for them for now.
   std::unordered_set<Uid> unreleased{};
 
   // Evictions of pods of this controller, within a day.

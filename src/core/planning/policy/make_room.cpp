@@ -297,8 +297,9 @@ void RoomMaker::visit_nodes(const Victim& victim, const Visit& visit) const {
     visit(nodes[i], victim.gpus);
 }
 
-// Those in the way that disruption budgets let go together. Where a small one takes what a budget
-// allows on its node, once more: of those under budgets only who is enough by itself.
+// Those in the way that disruption budgets let go together. Where one takes what a budget allows,
+// and it is not enough, once more: of those under budgets only who is enough on its node, as many
+// as may go in all.
 std::optional<RoomMaker::Chosen> RoomMaker::allowed_in_the_way(
     TaskIndex asker, const Choice& wanted, const Victims& among, double needed_s,
     double most_notice_s, const Victims& first) {
@@ -345,10 +346,13 @@ std::optional<RoomMaker::Chosen> RoomMaker::in_the_way(TaskIndex asker, const Ch
   std::map<PoolNode, TakenDisruptions> taken;  // by those that stop on the node
   const auto may_go = [&](const Victim& victim) {
     const PlanTask& run = planning_.task(victim.task);
+    const PoolNode node = victim.first_node;
     if (run.disrupts.empty() || victim.several) return true;
-    const bool is_enough = free.at(wanted.pool, victim.first_node) + victim.gpus >= gpus;
-    const bool may = (is_enough || !protected_alone_) && taken[victim.first_node].add(run);
-    budgets_forbade_ = budgets_forbade_ || !may;
+    const bool is_enough = free.at(wanted.pool, node) + victim.gpus >= gpus &&
+                           (eligible == nullptr || eligible->contains(wanted.pool, node, gpus));
+    if (protected_alone_ && !is_enough) return false;
+    const bool may = taken[protected_alone_ ? PoolNode{0} : node].add(run);
+    budgets_forbade_ = budgets_forbade_ || (is_enough && !may);
     return may;
   };
   // Whether it is enough then.
