@@ -36,7 +36,9 @@ Kept kept_of(const Queue& queue, TaskIndex index, double stopped_s) {
   const QueueTask& task = queue.task(index);
   const PlanTask& described = queue.state().tasks()[index];
   const TaskProgress& known = queue.state().progress(index);
-  const double started_s = std::min(core::started_s(task).value_or(stopped_s), stopped_s);
+  // Who replaces the pods that are gone waits: it does not say that nobody has run.
+  const double released_s = task.job->started_s.value_or(stopped_s);
+  const double started_s = std::min(core::started_s(task).value_or(released_s), stopped_s);
   const double held_s = stopped_s - started_s;
   const auto gpus = static_cast<double>(task.plan->shape.gpus());
   const double left = task.job->preemptions ? task.job->preemptions->left : 1.0;

@@ -62,6 +62,21 @@ TEST_F(DisruptionTest, WhoIsEvictedComesBackWithTheWorkThatIsLeft) {
   EXPECT_EQ(world_.bound("train"), 1) << "there is room: it runs again";
 }
 
+// Who replaces it within half a minute of the release looks like one of its first pods.
+TEST_F(DisruptionTest, WhoIsEvictedSoonAfterItsStartKeepsItsWorkToo) {
+  JobBuilder job = day_job("train");
+  job.intent().checkpoint_interval_s = 2;
+  world_.add(a_node("n1").of("", 8));
+  world_.add(job.created(world_.now_s()));
+  ASSERT_TRUE(planner_.settle(world_));
+  world_.pass(20);
+  world_.disrupt("train-0", DisruptionKind::kEvictionByEvictionApi, /*at_once=*/true);
+  world_.make_pods();
+  ASSERT_TRUE(planner_.settle(world_));
+  ASSERT_EQ(stops(), 1);
+  EXPECT_LT(note("train").left, 1 - 15 / kRunTime_s);
+}
+
 // Pods are made before startTime is written.
 TEST_F(DisruptionTest, APodThatIsOlderThanTheStartTimeOfItsRunCounts) {
   run_on({"n1"}, day_job("train"));
