@@ -188,14 +188,40 @@ void Planner::read_stops(const Actuator::Overlay& seen, const core::Policy& poli
   if (book != *stop_book_) stop_book_ = std::make_shared<const core::StopBook>(std::move(book));
 }
 
+std::unordered_set<Uid> Planner::held_off_at(double now_s) const {
+  auto jobs = memory_.held_off(now_s);
+  for (const auto& [job, refused] : unreleased_)
+    if (now_s < refused.until_s) jobs.insert(job);
+  return jobs;
+}
+
+// When one of those whose release was refused may be tried, or have others stopped.
+double Planner::next_release_s(double now_s) const {
+  double next_s = kNever;
+  for (const auto& [job, refused] : unreleased_)
+    for (const double from_s : {refused.until_s, refused.stops_from_s})
+      if (now_s < from_s) next_s = std::min(next_s, from_s);
+  return next_s;
+}
+
+void Planner::note_who_waits(const core::Plan& plan, const core::Queue& queue,
+                             const ClusterSnapshot& snapshot) {
+  denied_room_.clear();
+  for (const core::TaskIndex task : plan.denied_room)
+    denied_room_.insert(queue.task(task).uid);
+  kept_.clear();
+  for (const core::Reservation& kept : plan.reservations)
+    for (const core::PoolNode node : kept.nodes)
+      kept_[name_of(queue.task(kept.task))].push_back(
+          snapshot.node(queue.pools()[kept.pool].nodes[node]).node->name);
+}
+
 void Planner::plan(const Actuator::Overlay& seen, double changed_s) {
   const ClusterSnapshot& snapshot = *seen.snapshot;
   const double began_s = clock_.steady_s();
   const SettingsPtr settings = options_.settings->get();
-  auto held_off = memory_.held_off(began_s);
   unreleased_ = seen.unreleased;
-  for (const auto& [job, refused_release] : unreleased_)
-    if (began_s < refused_release.until_s) held_off.insert(job);
+  const auto held_off = held_off_at(began_s);
   const core::RefusedNodes refused = memory_.refused_nodes(snapshot, began_s);
   core::QueueOptions asked = options_.queue_options(*settings, *known_.get(), source_, clock_);
   asked.held_off = &held_off;
@@ -229,21 +255,12 @@ void Planner::plan(const Actuator::Overlay& seen, double changed_s) {
                 stop_book_->next_bar_ends_s(asked.now_wall_s), gang_places_.next_end_s()});
   next_plan_s_ = std::min(next_plan_s_, ended_s + due_wall_s - asked.now_wall_s);
   next_plan_s_ = std::min(next_plan_s_, core::next_hold_ends_s(snapshot, ended_s));
-  for (const auto& [job, refused_release] : unreleased_)
-    for (const double from_s : {refused_release.until_s, refused_release.stops_from_s})
-      if (began_s < from_s) next_plan_s_ = std::min(next_plan_s_, from_s);
+  next_plan_s_ = std::min(next_plan_s_, next_release_s(began_s));
   changed_s_.reset();
   meters_.planned(ended_s - began_s);
   meters_.show_queue(queue);
   meters_.show_shares(core::share_ledger(queue, settings->queues, options_.catalog));
-  denied_room_.clear();
-  for (const core::TaskIndex task : plan.denied_room)
-    denied_room_.insert(queue.task(task).uid);
-  kept_.clear();
-  for (const core::Reservation& kept : plan.reservations)
-    for (const core::PoolNode node : kept.nodes)
-      kept_[name_of(queue.task(kept.task))].push_back(
-          snapshot.node(queue.pools()[kept.pool].nodes[node]).node->name);
+  note_who_waits(plan, queue, snapshot);
   if (const auto limits = settings->policy.stop_limits())
     near_ends_.see(queue, limits->protect_s, asked.now_wall_s);
   if (const auto budget = settings->policy.budget())

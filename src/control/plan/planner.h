@@ -100,6 +100,10 @@ class Planner {
   std::optional<Actuator::Overlay> hand_over(const SnapshotPtr& seen, double now_s, double woken_s);
   void plan(const Actuator::Overlay& seen, double changed_s);
   void read_stops(const Actuator::Overlay& seen, const core::Policy& policy);
+  std::unordered_set<Uid> held_off_at(double now_s) const;
+  double next_release_s(double now_s) const;
+  void note_who_waits(const core::Plan& plan, const core::Queue& queue,
+                      const ClusterSnapshot& snapshot);
   // The writes that move and grow runs, which are made where no run is stopped for another task.
   std::vector<OwnWrite> change_runs(const Actuator::Overlay& seen, const core::QueueOptions& asked,
                                     const core::Queue& queue, const core::Plan& plan,
