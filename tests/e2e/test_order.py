@@ -12,6 +12,7 @@ from support.objects import (
     DURATION,
     GPU,
     TEAM,
+    denying_policy,
     device_class,
     device_on,
     disk,
@@ -369,29 +370,11 @@ class OrderTest(QueuedCase):
 
 def policy_against_starting(name):
     """A policy of somebody else that takes a Job of this name, and lets nobody unsuspend it."""
-    group = "admissionregistration.k8s.io/v1"
-    rule = {"apiGroups": ["batch"], "apiVersions": ["v1"], "operations": ["UPDATE"], "resources": ["jobs"]}
     starts = (
         f"object.metadata.name == '{name}' && !object.spec.suspend || 'probe' in object.metadata.?labels.orValue({{}})"
     )
-    return [
-        {
-            "apiVersion": group,
-            "kind": "ValidatingAdmissionPolicy",
-            "metadata": {"name": "stays-suspended"},
-            "spec": {
-                "failurePolicy": "Fail",
-                "matchConstraints": {"resourceRules": [rule]},
-                "validations": [{"expression": f"!({starts})", "message": "not on this cluster"}],
-            },
-        },
-        {
-            "apiVersion": group,
-            "kind": "ValidatingAdmissionPolicyBinding",
-            "metadata": {"name": "stays-suspended"},
-            "spec": {"policyName": "stays-suspended", "validationActions": ["Deny"]},
-        },
-    ]
+    rule = {"apiGroups": ["batch"], "apiVersions": ["v1"], "operations": ["UPDATE"], "resources": ["jobs"]}
+    return denying_policy("stays-suspended", rule, f"!({starts})", "not on this cluster")
 
 
 if __name__ == "__main__":

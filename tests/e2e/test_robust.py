@@ -19,6 +19,7 @@ from support.daemon import slackline, slackline_binary
 from support.objects import (
     GPU,
     MANAGED,
+    denying_policy,
     gpu_node,
     gpu_pod,
     gpus_by_node,
@@ -373,30 +374,7 @@ def admission_policy(namespace):
     """A policy of somebody else that refuses the third pod of every Indexed Job there."""
     index = "object.metadata.?labels[?'batch.kubernetes.io/job-completion-index'].orValue('')"
     rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
-    where = {"matchLabels": {"kubernetes.io/metadata.name": namespace}}
-    group = "admissionregistration.k8s.io/v1"
-    return [
-        {
-            "apiVersion": group,
-            "kind": "ValidatingAdmissionPolicy",
-            "metadata": {"name": "no-third-pod"},
-            "spec": {
-                "failurePolicy": "Fail",
-                "matchConstraints": {"resourceRules": [rule]},
-                "validations": [{"expression": f"{index} != '2'", "message": "no third pod"}],
-            },
-        },
-        {
-            "apiVersion": group,
-            "kind": "ValidatingAdmissionPolicyBinding",
-            "metadata": {"name": "no-third-pod"},
-            "spec": {
-                "policyName": "no-third-pod",
-                "validationActions": ["Deny"],
-                "matchResources": {"namespaceSelector": where},
-            },
-        },
-    ]
+    return denying_policy("no-third-pod", rule, f"{index} != '2'", "no third pod", namespace)
 
 
 def shaped_job(name):

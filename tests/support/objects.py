@@ -233,3 +233,27 @@ def waiting_job(name, pods=1, gpus=1, gang=False, namespace="default", scheduler
         "metadata": {"name": name, "namespace": namespace, "annotations": notes},
         "spec": spec,
     }
+
+
+def denying_policy(name, rule, expression, message, namespace=None):
+    """An admission policy of somebody else that refuses what makes the expression false, and its binding."""
+    group = "admissionregistration.k8s.io/v1"
+    where = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}}} if namespace else {}
+    return [
+        {
+            "apiVersion": group,
+            "kind": "ValidatingAdmissionPolicy",
+            "metadata": {"name": name},
+            "spec": {
+                "failurePolicy": "Fail",
+                "matchConstraints": {"resourceRules": [rule]},
+                "validations": [{"expression": expression, "message": message}],
+            },
+        },
+        {
+            "apiVersion": group,
+            "kind": "ValidatingAdmissionPolicyBinding",
+            "metadata": {"name": name},
+            "spec": {"policyName": name, "validationActions": ["Deny"], "matchResources": where},
+        },
+    ]
