@@ -26,6 +26,7 @@ std::optional<double> FinishedTask::wait_s() const {
 }
 
 std::optional<double> FinishedTask::duration_s() const {
+  if (held_s > 0) return held_s;
   return started_s ? std::optional(std::max(0.0, finished_s - *started_s)) : std::nullopt;
 }
 

@@ -26,8 +26,10 @@ const PlanNote* OwnWrite::plan() const {
 
 OwnWrite job_write(const Job& job, JobChange change, Decision decision) {
   // `suspend` is part of the spec; what else a release changes, it changes in the same write.
-  if (auto* release = std::get_if<ReleaseJob>(&change))
+  if (auto* release = std::get_if<ReleaseJob>(&change)) {
     release->generation = job.generation + (job.suspended ? 1 : 0);
+    release->of_rest = job.preemptions != nullptr;
+  }
   OwnWrite write = write_to(job, std::move(change), std::move(decision));
   write.target.resource_version = job.resource_version;
   return write;

@@ -133,7 +133,8 @@ DatabaseOptions decision_file(std::string path, double busy_timeout_s) {
                      std::string(history_adds_use()),
                      std::string(history_adds_deletion()),
                      std::string(history_adds_shadow()),
-                     std::string(history_adds_kind())};
+                     std::string(history_adds_kind()),
+                     std::string(history_adds_held())};
   file.busy_timeout_s = busy_timeout_s;
   file.probes = {
       format("SELECT id, {}, outcome_node, outcome_s FROM decisions LIMIT 1", kDecisionColumns),

@@ -62,21 +62,44 @@ ALTER TABLE history ADD COLUMN shadow_gpus INTEGER;
 constexpr std::string_view kAddKind =
     "ALTER TABLE history ADD COLUMN kind TEXT NOT NULL DEFAULT 'Job'";
 
+constexpr std::string_view kAddHeld = R"sql(
+ALTER TABLE history ADD COLUMN held_s REAL NOT NULL DEFAULT 0;
+ALTER TABLE history ADD COLUMN stops INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE history ADD COLUMN gang TEXT NOT NULL DEFAULT '';
+CREATE INDEX history_by_name ON history(ns, name);
+)sql";
+
 constexpr std::string_view kHistoryColumns =
     "uid, ns, name, queue, qos_class, model, gpu_type, gpus, created_s, started_s, finished_ms, "
     "succeeded, deadline_s, predicted_s, gpu_hours, resized_from, family, asked_gpus, pods, "
     "cpu_milli, deleted, gpu_share, gpu_memory, gpu_s, cpu_cores, cpu_s, shadow_started_s, "
-    "shadow_finished_s, shadow_gpus, kind";
+    "shadow_finished_s, shadow_gpus, kind, held_s, stops, gang";
 
-// A recorded prediction of the task wins over the task's own.
+// A recorded prediction of the task wins over the task's own. A gang is known by its first pod:
+// what later ones of it tell of the time of a run that is here is the same run. (A second of
+// rounding.)
 constexpr std::string_view kInsert =
     "INSERT INTO history(uid, ns, name, queue, qos_class, model, gpu_type, gpus, created_s, "
     "started_s, finished_ms, succeeded, deadline_s, predicted_s, gpu_hours, resized_from, family, "
-    "asked_gpus, pods, cpu_milli, deleted, kind) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, "
-    "?11, ?12, ?13, "
+    "asked_gpus, pods, cpu_milli, deleted, kind, held_s, stops, gang) SELECT ?1, ?2, ?3, ?4, ?5, "
+    "?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, "
     "coalesce((SELECT predicted_s FROM predictions WHERE uid = ?1), ?14), ?15, ?16, ?17, ?18, ?19, "
-    "?20, ?21, ?22) "
-    "ON CONFLICT(uid) DO NOTHING RETURNING predicted_s";
+    "?20, ?21, ?22, ?23, ?24, ?25 WHERE ?22 = 'Job' OR NOT EXISTS (SELECT 1 FROM history WHERE "
+    "ns = ?2 AND name = ?3 AND kind = ?22 AND gang = ?25 AND uid != ?1 AND "
+    "finished_ms >= ?11 - 1000 AND started_s <= ?10 + 1) ";
+
+constexpr std::string_view kOnce = "ON CONFLICT(uid) DO NOTHING RETURNING predicted_s";
+
+// Whoever saw more of it knows better: one that was replaced has seen only its end.
+constexpr std::string_view kOfBoth =
+    "ON CONFLICT(uid) DO UPDATE SET "
+    "started_s = coalesce(min(started_s, excluded.started_s), started_s, excluded.started_s), "
+    "gpu_hours = max(gpu_hours, excluded.gpu_hours), held_s = max(held_s, excluded.held_s), "
+    "stops = max(stops, excluded.stops), "
+    "predicted_s = coalesce(predicted_s, excluded.predicted_s), "
+    "deadline_s = coalesce(deadline_s, excluded.deadline_s), "
+    "gpu_type = CASE gpu_type WHEN '' THEN excluded.gpu_type ELSE gpu_type END "
+    "RETURNING predicted_s";
 
 std::int64_t to_ms(double time_s) {
   return std::llround(time_s * 1000);
@@ -137,8 +160,21 @@ FinishedTask read_finished(const Statement& statement) {
     task.shadow = ShadowRun{statement.real(column), statement.real(column + 1),
                             statement.integer(column + 2)};
   column += 3;
-  task.kind = statement.text(column);
+  task.kind = statement.text(column++);
+  task.held_s = statement.real(column++);
+  task.stops = statement.integer(column++);
+  task.gang = statement.text(column);
   return task;
+}
+
+// Of kInsert.
+Statement& bind_task(Statement& statement, const FinishedTask& task) {
+  return statement.bind_all(
+      task.uid.str(), task.key.ns, task.key.name, task.queue, task.qos_class, task.model,
+      task.gpu_type.str(), task.gpus, task.created_s, task.started_s, to_ms(task.finished_s),
+      std::int64_t{task.succeeded}, task.deadline_s, task.predicted_s, task.gpu_hours,
+      task.resized_from, task.family, task.asked_gpus, task.pods, task.cpu_milli,
+      std::int64_t{task.deleted}, task.kind, task.held_s, task.stops, task.gang);
 }
 
 std::string select_sql(const HistoryQuery& query) {
@@ -176,6 +212,10 @@ std::string_view history_adds_kind() {
   return kAddKind;
 }
 
+std::string_view history_adds_held() {
+  return kAddHeld;
+}
+
 std::string history_probe() {
   return format(
       "SELECT id, {}, (SELECT max(predicted_s + made_s) FROM predictions WHERE uid = '') "
@@ -183,10 +223,12 @@ std::string history_probe() {
       kHistoryColumns);
 }
 
-HistoryTable::HistoryTable(Statement predict, Statement insert, Statement settle, Statement measure,
-                           Statement shadow, Statement beyond, Statement prune, Statement forget)
+HistoryTable::HistoryTable(Statement predict, Statement insert, Statement restore, Statement settle,
+                           Statement measure, Statement shadow, Statement beyond, Statement prune,
+                           Statement forget)
     : predict_(std::move(predict)),
       insert_(std::move(insert)),
+      restore_(std::move(restore)),
       settle_(std::move(settle)),
       measure_(std::move(measure)),
       shadow_(std::move(shadow)),
@@ -199,7 +241,8 @@ Result<HistoryTable> HistoryTable::prepare(Database& database) {
       Statement predict,
       database.prepare("INSERT INTO predictions(uid, predicted_s, made_s) VALUES(?1, ?2, ?3) "
                        "ON CONFLICT(uid) DO UPDATE SET predicted_s = ?2, made_s = ?3"));
-  SLACKLINE_ASSIGN(Statement insert, database.prepare(kInsert));
+  SLACKLINE_ASSIGN(Statement insert, database.prepare(format("{}{}", kInsert, kOnce)));
+  SLACKLINE_ASSIGN(Statement restore, database.prepare(format("{}{}", kInsert, kOfBoth)));
   SLACKLINE_ASSIGN(Statement settle, database.prepare("DELETE FROM predictions WHERE uid = ?1"));
   SLACKLINE_ASSIGN(
       Statement measure,
@@ -218,8 +261,9 @@ Result<HistoryTable> HistoryTable::prepare(Database& database) {
                                     "WHERE finished_ms <= ?1 ORDER BY finished_ms, id LIMIT ?2) "
                                     "RETURNING id"));
   SLACKLINE_ASSIGN(Statement forget, database.prepare("DELETE FROM predictions WHERE made_s < ?1"));
-  return HistoryTable(std::move(predict), std::move(insert), std::move(settle), std::move(measure),
-                      std::move(shadow), std::move(beyond), std::move(prune), std::move(forget));
+  return HistoryTable(std::move(predict), std::move(insert), std::move(restore), std::move(settle),
+                      std::move(measure), std::move(shadow), std::move(beyond), std::move(prune),
+                      std::move(forget));
 }
 
 Status HistoryTable::predict(const Uid& task, double predicted_s, double now_s) {
@@ -227,19 +271,19 @@ Status HistoryTable::predict(const Uid& task, double predicted_s, double now_s) 
 }
 
 Result<std::optional<FinishedTask>> HistoryTable::insert(const FinishedTask& task) {
-  insert_.bind_all(task.uid.str(), task.key.ns, task.key.name, task.queue, task.qos_class,
-                   task.model, task.gpu_type.str(), task.gpus, task.created_s, task.started_s,
-                   to_ms(task.finished_s), std::int64_t{task.succeeded}, task.deadline_s,
-                   task.predicted_s, task.gpu_hours, task.resized_from, task.family,
-                   task.asked_gpus, task.pods, task.cpu_milli, std::int64_t{task.deleted},
-                   task.kind);
-  SLACKLINE_ASSIGN(const bool inserted, insert_.step());
+  SLACKLINE_ASSIGN(const bool inserted, bind_task(insert_, task).step());
   if (!inserted) return std::optional<FinishedTask>();
   FinishedTask kept = task;
   kept.predicted_s = real_or_null(insert_, 0);
   insert_.reset();
   SLACKLINE_TRY(settle_.bind_all(task.uid.str()).run());
   return std::optional(std::move(kept));
+}
+
+Status HistoryTable::restore(const FinishedTask& task) {
+  SLACKLINE_TRY(bind_task(restore_, task).step());
+  restore_.reset();
+  return settle_.bind_all(task.uid.str()).run();
 }
 
 Status HistoryTable::measure(const Uid& task, const MeasuredUse& use) {

@@ -18,13 +18,14 @@ namespace slackline::store {
 inline constexpr std::int64_t kMaxHistoryRows = 200000;
 
 // The scripts that create the tables and, later, columns of what was used, of what became of it, of
-// how it would have gone and of what it is; and the required ones.
+// how it would have gone, of what it is and of how long it ran; and the required ones.
 std::string_view history_schema();
 std::string_view history_with_resizes();
 std::string_view history_adds_use();
 std::string_view history_adds_deletion();
 std::string_view history_adds_shadow();
 std::string_view history_adds_kind();
+std::string_view history_adds_held();
 std::string history_probe();
 
 class HistoryTable {
@@ -35,6 +36,9 @@ class HistoryTable {
   Status predict(const Uid& task, double predicted_s, double now_s);
   // The task with its predictions; nullopt if it is there already.
   Result<std::optional<FinishedTask>> insert(const FinishedTask& task);
+  // The same of what another replica knows of the task; where it is there already, what either
+  // knows better counts.
+  Status restore(const FinishedTask& task);
   // What the task used, in place of what was said before; nothing if it is not there.
   Status measure(const Uid& task, const MeasuredUse& use);
   // How the task would have gone, in place of what was said before; nothing if it is not there.
@@ -44,11 +48,13 @@ class HistoryTable {
   Result<bool> prune(double before_s, std::int64_t keep_rows, std::int64_t slice);
 
  private:
-  HistoryTable(Statement predict, Statement insert, Statement settle, Statement measure,
-               Statement shadow, Statement beyond, Statement prune, Statement forget);
+  HistoryTable(Statement predict, Statement insert, Statement restore, Statement settle,
+               Statement measure, Statement shadow, Statement beyond, Statement prune,
+               Statement forget);
 
   Statement predict_;
   Statement insert_;
+  Statement restore_;
   Statement settle_;
   Statement measure_;
   Statement shadow_;

@@ -249,11 +249,12 @@ Status Journal::Impl::write(const Entry& entry) {
   const auto* restored = std::get_if<Restored>(&entry);
   const FinishedTask& task = restored ? restored->task : std::get<FinishedTask>(entry);
   if (task.finished_s < system_clock().wall_s() - options_.keep_history_s) return {};
-  SLACKLINE_ASSIGN(auto recorded, file_->history.insert(task));
   if (!restored) {
+    SLACKLINE_ASSIGN(auto recorded, file_->history.insert(task));
     if (recorded) recorded_.push_back(*std::move(recorded));
     return {};
   }
+  SLACKLINE_TRY(file_->history.restore(task));
   if (task.use) SLACKLINE_TRY(file_->history.measure(task.uid, *task.use));
   if (task.shadow) SLACKLINE_TRY(file_->history.shadow(task.uid, *task.shadow));
   return {};

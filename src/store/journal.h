@@ -65,8 +65,9 @@ class Journal {
   // A repeated task is ignored. One that ended before the kept time is left out. False if it was
   // dropped: report it again.
   bool append(FinishedTask task);
-  // The same of a task that another replica has counted: nobody is told. What it used and how it
-  // would have gone are kept also where the task is here already.
+  // The same of a task that another replica has counted: nobody is told. Where the task is here
+  // already, what either knows better is kept: an earlier start, more GPU-hours, a prediction, what
+  // it used and how it would have gone.
   bool restore(FinishedTask task);
   // A decision of another replica that is older than all that are here; left out where it is
   // here already, and where there is no room before them. False when it was dropped.

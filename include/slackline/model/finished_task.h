@@ -61,9 +61,13 @@ struct FinishedTask {
   std::optional<MeasuredUse> use = {};   // absent: not measured
   std::optional<ShadowRun> shadow = {};  // absent: not played, or its length was not known
   std::string kind = "Job";              // else of the gang's controller, or "Gang" of a label's
+  double held_s = 0;                     // while any of its pods ran; 0: not known
+  std::string gang{};                    // uid and part of its controller; empty: not known
+  std::int64_t stops = 0;                // for other tasks, or by disruptions; its shape may differ
 
   DeadlineResult result() const;
   std::optional<double> wait_s() const;
+  // Without the time for which it was stopped, where that is known.
   std::optional<double> duration_s() const;
 };
 

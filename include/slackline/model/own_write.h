@@ -62,6 +62,7 @@ struct ReleaseJob {
   std::shared_ptr<const PlanNote> plan{};
   ShapeChange shape{};
   std::int64_t generation = 0;  // of the Job once this is written; set by job_write()
+  bool of_rest = false;         // likewise: it was stopped before, and has the rest to do
 };
 // suspend: false without a plan: its pods queue one by one, or go to kube-scheduler directly.
 struct OpenJob {

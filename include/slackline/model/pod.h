@@ -203,6 +203,9 @@ struct PreemptionNote {
   // As it was read: the signed text, and the code. Empty: it was not read, or has none.
   std::string text{};
   std::string code{};
+  double first_start_s = 0;  // of its first run; epoch seconds; 0: not known, of an older version
+  double held_s = 0;         // its runs until `at_s`, likewise
+  double held_gpu_s = 0;
 };
 
 struct Job {
@@ -220,7 +223,7 @@ struct Job {
   bool halted = false;           // Suspended condition: the Job controller has removed its pods
   bool managed = false;          // the template's label slackline.dev/managed=true
   bool kueue = false;            // Kueue queues it, or another controller runs it (managedBy)
-  bool holds_pods = false;       // the template has scheduling gates, or a scheduling group
+  bool holds_pods = false;       // the template has gates or a scheduling group, or names a node
   bool finished = false;         // Complete or Failed, or FailureTarget or SuccessCriteriaMet: soon
   bool deleting = false;         // deletionTimestamp is set: its controller makes no more pods
   bool resumed = false;          // it was suspended once, if only at its creation, and is no longer
@@ -242,8 +245,7 @@ struct Job {
   std::string generate_name{};   // metadata.generateName
   std::string scheduler_name{};  // that the template names
   std::optional<std::int64_t> cpu_limit_milli{};  // of one pod; nullopt: a container has none
-  // Of the container with GPUs, where it is the only one of the template; else nullopt.
-  std::optional<ContainerAmounts> amounts{};
+  std::optional<ContainerAmounts> amounts{};      // of the only container, where it has the GPUs
   std::shared_ptr<const SchedulingConstraints> constraints;  // of the template; null = none
   std::shared_ptr<const TaskIntent> intent;
   std::shared_ptr<const PlanNote> plan;
@@ -257,6 +259,7 @@ struct Job {
   std::optional<std::int64_t> active_deadline_s{};  // activeDeadlineSeconds
   std::optional<std::int64_t> kueue_limit_s{};      // Kueue's label max-exec-time-seconds
   std::vector<std::string> problems;  // unreadable quantities of the template: never planned
+  bool names_node = false;            // the template has a spec.nodeName; `holds_pods` is set, too
 
   // A run is ended by then, whatever it has done.
   std::optional<std::int64_t> run_limit_s() const {

@@ -34,6 +34,7 @@ GangRuns::Gang& GangRuns::gang_of(const Name& name) {
   at->second.order = next_order_++;
   at->second.run.kind = std::get<0>(name);
   at->second.run.key = {std::get<1>(name), std::get<2>(name)};
+  at->second.run.id = std::get<3>(name).str() + "/" + std::get<4>(name);
   if (gangs_.size() <= kMaxRuns) return at->second;
   gangs_.erase(std::min_element(gangs_.begin(), gangs_.end(), [](const auto& a, const auto& b) {
     return a.second.order < b.second.order;

@@ -11,7 +11,7 @@
 //   deleted    else
 //
 // What has ended while nobody looked is told as far as its pods are still there. A run is known by
-// the uid of its first pod.
+// the uid of its first pod, and by its time where that pod is no longer listed.
 //
 // Memory: at most kMaxRuns gangs; then the one seen first is forgotten.
 //
@@ -49,6 +49,7 @@ struct GangRun {
   double finished_s = 0;
   bool succeeded = false;
   bool deleted = false;
+  std::string id{};  // which gang of this kind and name: the controller's uid, and its part
 };
 
 class GangRuns final : public cluster::ClusterObserver {

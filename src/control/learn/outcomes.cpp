@@ -5,6 +5,7 @@
 #include <limits>
 #include <set>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "control/learn/gang_runs.h"
@@ -45,15 +46,61 @@ GpuType type_of(const PlanNote* plan, const RunSeen& seen, const ClusterSnapshot
   return GpuType(join(std::vector<std::string>(types.begin(), types.end()), "+"));
 }
 
-double gpu_hours_of(const FinishedTask& task, const RunSeen& seen) {
-  if (seen.pods.empty())
-    return static_cast<double>(task.gpus) * task.duration_s().value_or(0) / kHour_s;
+struct Held {
+  double s = 0;  // while any of its pods ran
   double gpu_s = 0;
+};
+
+// By the pods that began after `since_s`.
+Held held_since(double since_s, const RunSeen& seen, double finished_s) {
+  Held held;
+  std::vector<std::pair<double, double>> spans;
   for (const auto& [uid, member] : seen.pods) {
-    const double ended_s = std::min(member.ended_s.value_or(task.finished_s), task.finished_s);
-    gpu_s += static_cast<double>(member.gpus) * std::max(0.0, ended_s - member.started_s);
+    if (member.started_s <= since_s) continue;
+    const double ended_s = std::min(member.ended_s.value_or(finished_s), finished_s);
+    spans.emplace_back(member.started_s, std::max(member.started_s, ended_s));
+    held.gpu_s += static_cast<double>(member.gpus) * (spans.back().second - member.started_s);
   }
-  return gpu_s / kHour_s;
+  std::sort(spans.begin(), spans.end());
+  double until_s = 0;
+  for (const auto& [from_s, to_s] : spans) {
+    held.s += std::max(0.0, to_s - std::max(from_s, until_s));
+    until_s = std::max(until_s, to_s);
+  }
+  return held;
+}
+
+// Nobody saw its pods. A Job that was followed and did not complete had none that ran: the API
+// server notes a start when it is resumed, or created.
+std::optional<double> unseen_start_s(const Job& job, const RunSeen& seen) {
+  const bool never_ran = seen.seen_before_start && !job.completed_s;
+  return seen.pods.empty() && !never_ran ? job.started_s : std::nullopt;
+}
+
+std::optional<double> first_start_s(const Job& job, const RunSeen& seen) {
+  std::optional<double> first_s;
+  for (const auto& [uid, member] : seen.pods)
+    first_s = std::min(first_s.value_or(member.started_s), member.started_s);
+  if (!job.preemptions) return first_s ? first_s : unseen_start_s(job, seen);
+  const double noted_s = job.preemptions->first_start_s;
+  if (noted_s > 0) return std::min(first_s.value_or(noted_s), noted_s);
+  // A note of an earlier version: what was seen may be a later run.
+  return seen.seen_before_start.value_or(false) ? first_s : std::nullopt;
+}
+
+Held held_of(const Job& job, const RunSeen& seen, std::int64_t gpus, double finished_s) {
+  const auto held_after = [&](double since_s) {
+    if (!seen.pods.empty()) return held_since(since_s, seen, finished_s);
+    const double unseen_s =
+        std::max(0.0, finished_s - unseen_start_s(job, seen).value_or(finished_s));
+    return Held{unseen_s, static_cast<double>(gpus) * unseen_s};
+  };
+  const Held all = held_after(0);
+  if (!job.preemptions) return all;
+  const PreemptionNote& note = *job.preemptions;
+  const Held later = held_after(note.at_s);
+  return {std::max(all.s, note.held_s + later.s),
+          std::max(all.gpu_s, note.held_gpu_s + later.gpu_s)};
 }
 
 struct Peak {
@@ -97,16 +144,19 @@ FinishedTask finished_task(const Job& job, const RunSeen& seen, const OutcomeFac
   task.gpu_type = type_of(job.plan.get(), seen, facts.snapshot);
   task.gpus = saturating_mul(job.parallelism, job.pod_requests.gpu_count(resource));
   task.created_s = job.created_s;
-  task.started_s = seen.pods.empty() ? job.started_s : std::nullopt;
-  for (const auto& [uid, member] : seen.pods)
-    task.started_s = std::min(task.started_s.value_or(member.started_s), member.started_s);
+  task.started_s = first_start_s(job, seen);
   task.finished_s = job.ended_s.value_or(facts.now_s);
   task.succeeded = job.completed_s.has_value();
   task.deleted = !job.finished;
   if (!job.is_calibration())  // nobody was promised anything
     task.deadline_s = deadline_of({intent, resource, job.created_s}, facts.catalog, facts.predictor,
                                   facts.snapshot);
-  task.gpu_hours = gpu_hours_of(task, seen);
+  // A release after a stop predicts the rest only.
+  if (job.plan && !job.preemptions) task.predicted_s = job.plan->predicted_s;
+  const Held held = held_of(job, seen, task.gpus, task.finished_s);
+  task.gpu_hours = held.gpu_s / kHour_s;
+  task.held_s = held.s;
+  if (job.preemptions) task.stops = job.preemptions->count;
   if (job.plan && job.plan->resize) task.resized_from = job.plan->resize->asked.str();
   task.family = core::portrait_key(core::identity_of(job));
   task.asked_gpus =
@@ -123,6 +173,7 @@ FinishedTask finished_task(const GangRun& run, const OutcomeFacts& facts) {
   const Peak peak = peak_of(run.seen);
   FinishedTask task;
   task.kind = run.kind;
+  task.gang = run.id;
   task.key = run.key;
   task.uid = first.uid;
   task.queue = queue_of(intent, run.key.ns);
@@ -140,7 +191,9 @@ FinishedTask finished_task(const GangRun& run, const OutcomeFacts& facts) {
   task.deadline_s = deadline_of({intent, core::primary_gpu_resource(first.requests), run.created_s},
                                 facts.catalog, facts.predictor, facts.snapshot);
   if (first.plan) task.predicted_s = first.plan->predicted_s;
-  task.gpu_hours = gpu_hours_of(task, run.seen);
+  const Held held = held_since(0, run.seen, run.finished_s);
+  task.gpu_hours = held.gpu_s / kHour_s;
+  task.held_s = held.s;
   task.asked_gpus = peak.gpus;
   task.pods = peak.pods;
   task.cpu_milli = first.requests.cpu_milli;

@@ -173,11 +173,24 @@ void Runs::on_pod_ended(const Pod& pod) {
   see_pod(pod, true);
 }
 
+bool Runs::is_left_over(const Pod& pod, const ClusterSnapshot& snapshot) const {
+  if (!snapshot.synced || !pod.owner) return false;
+  const Uid& job = pod.owner->uid;
+  return !runs_.contains(job) && !early_.contains(job) && owning_job(snapshot, pod) == nullptr;
+}
+
+std::size_t Runs::followed() {
+  MutexLock lock(mutex_);
+  return runs_.size();
+}
+
 void Runs::see_pod(const Pod& pod, bool ended) {
   std::optional<RunSeen::Waiting> waited;
   double began_s = 0;
   {
+    const SnapshotPtr snapshot = ended ? source_->snapshot() : nullptr;
     MutexLock lock(mutex_);
+    if (ended && is_left_over(pod, *snapshot)) return;
     RunSeen* run = note_pod(pod);
     if (run == nullptr) return;
     RunSeen::Member& member = run->pods[pod.uid];
@@ -205,7 +218,8 @@ void Runs::on_job(const Job& job) {
 
 void Runs::follow_job(const Job& job) {
   RunSeen& run = run_of(job.uid);
-  const bool began = job.started_s || !run.pods.empty();
+  // A Job that waits after a stop has begun before, whoever saw it.
+  const bool began = job.started_s || !run.pods.empty() || job.preemptions;
   if (!run.seen_before_start) run.seen_before_start = !began;
   if (began) run.job = std::make_shared<const Job>(job);
   if (job.resumed && !*run.seen_before_start)
@@ -240,7 +254,13 @@ void Runs::end(const Job& job) {
       runs_.erase(run);
     }
   }
-  conclude(job, seen);
+  if (conclude(job, seen)) return;
+  MutexLock lock(mutex_);
+  ended_.erase(job.uid);
+  if (seen.seen_before_start || !seen.pods.empty()) {
+    seen.learnt = true;
+    runs_.try_emplace(job.uid, std::move(seen));
+  }
 }
 
 void Runs::settle() {
@@ -272,19 +292,19 @@ void Runs::on_job_gone(const Uid& job) {
     runs_.erase(job);
     ended_.erase(job);
   }
-  if (seen.job != nullptr && !seen.pods.empty()) conclude(*seen.job, seen);
+  if (seen.job != nullptr && !seen.pods.empty())
+    static_cast<void>(conclude(*seen.job, seen));  // nobody can tell of it again
 }
 
-void Runs::conclude(const Job& job, const RunSeen& seen) {
+bool Runs::conclude(const Job& job, const RunSeen& seen) {
   // Its end alone tells nothing of how it ran.
-  if (job.finished && job.intent && job.intent->workload() && seen.seen_before_start)
+  if (job.finished && job.intent && job.intent->workload() && seen.seen_before_start &&
+      !seen.learnt)
     learn(job, seen);
   bool taken = true;
   for (Listener* listener : listeners_)
     taken = listener->on_ended(job, seen) && taken;
-  if (taken) return;
-  MutexLock lock(mutex_);
-  ended_.erase(job.uid);
+  return taken;
 }
 
 void Runs::learn(const Job& job, const RunSeen& seen) const {

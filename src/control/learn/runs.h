@@ -81,6 +81,7 @@ struct RunSeen {
   std::string spoilt;                // why its time is not training time; empty = it is
   bool retried = false;              // stopped while it ran, or a container of it was restarted
   std::uint64_t order = 0;           // grows from Job to Job
+  bool learnt = false;               // its end was told, and is told again
 };
 
 // As history and metrics name it: "prior"; "calibration" of a calibration run.
@@ -127,16 +128,22 @@ class Runs final : public cluster::ClusterObserver {
 
   // Concludes Jobs that were listed as finished before the cluster was known as a whole.
   void settle();
+  // Jobs of which something was seen, and that are not over.
+  std::size_t followed();
 
  private:
   RunSeen& run_of(const Uid& job) SLACKLINE_REQUIRES(mutex_);
   // Null where the pod is none of a Job's, or asks for no GPU.
   RunSeen* note_pod(const Pod& pod) SLACKLINE_REQUIRES(mutex_);
+  // Its Job is gone, and was told of.
+  bool is_left_over(const Pod& pod, const ClusterSnapshot& snapshot) const
+      SLACKLINE_REQUIRES(mutex_);
   void tell_began(const RunSeen::Waiting& waited, double began_s) const;
   void see_pod(const Pod& pod, bool ended);
   void follow_job(const Job& job) SLACKLINE_REQUIRES(mutex_);
   void end(const Job& job);
-  void conclude(const Job& job, const RunSeen& seen);
+  // False: a listener could not take it.
+  bool conclude(const Job& job, const RunSeen& seen);
   void learn(const Job& job, const RunSeen& seen) const;
 
   const GpuCatalog& catalog_;

@@ -119,7 +119,7 @@ std::optional<DecisionRow> row_of(const OwnWrite& write, double now_s) {
 
 void PlanJournal::written(const OwnWrite& write) {
   if (const auto* release = write.as<ReleaseJob>();
-      release != nullptr && release->plan->predicted_s)
+      release != nullptr && !release->of_rest && release->plan->predicted_s)
     log_.predict(write.target.uid, *release->plan->predicted_s);
   if (auto row = row_of(write, clock_.wall_s())) log_.record(*std::move(row));
 }

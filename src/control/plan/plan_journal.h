@@ -6,7 +6,8 @@
 //             one pod
 //   suspend   back into the queue, with its reason (core/handover/hand_over.h)
 //
-// What a release predicts of its task is kept until the task is over (store/journal.h).
+// What a release predicts of its task is kept until the task is over (store/journal.h); that of a
+// release after a stop, which is of the rest only, is not.
 //
 // The row is about the Job, or about the pod where no Job carries the plan; its candidates are the
 // nodes of the plan. Thread-safe; never waits (DecisionLog).

@@ -25,20 +25,6 @@ std::vector<EndedPod> pods_of(const RunSeen& seen, double finished_s) {
   return pods;
 }
 
-// While any of its pods ran: a run that was stopped for another task waits in between.
-double seconds_running(std::vector<EndedPod> pods) {
-  std::sort(pods.begin(), pods.end(),
-            [](const EndedPod& a, const EndedPod& b) { return a.started_s < b.started_s; });
-  double sum_s = 0;
-  double until_s = 0;
-  for (const EndedPod& pod : pods) {
-    const double from_s = std::max(pod.started_s, until_s);
-    sum_s += std::max(0.0, pod.ended_s - from_s);
-    until_s = std::max(until_s, pod.ended_s);
-  }
-  return sum_s;
-}
-
 // On as many nodes as its pods had, where its GPUs divide by them; else one pod a node.
 Placement shape_of(const Job& job, const RunSeen& seen) {
   std::set<NodeName> nodes;
@@ -121,7 +107,7 @@ EndedRun ended_run_of(const Job& job, const RunSeen& seen, const OutcomeFacts& f
   run.resized = resized_of(job, run.requests);
   run.others_changed = others_changed(job, seen);
   run.finished_s = task.finished_s;
-  run.run_s = ended.pods.empty() ? task.duration_s().value_or(0) : seconds_running(ended.pods);
+  run.run_s = task.held_s;  // a run that was stopped for another task waits in between
   run.wait_s = task.wait_s();
   run.outcome = outcome_of(job, seen);
   if (job.preemptions) run.preemptions = saturating_int(job.preemptions->count);

@@ -15,8 +15,26 @@ constexpr double kMilli = 1000;
 constexpr int kBefore = 0;
 constexpr int kAfter = 1;
 
-double measured_hours(double seconds, double hours) {
-  return std::clamp(seconds / kHour_s, 0.0, hours);
+// Less says nothing: a Job ends a little after its last pod.
+constexpr double kLeastStop_s = 60;
+
+double hours_in_shape(const FinishedTask& task) {
+  return task.gpus > 0 ? task.gpu_hours / static_cast<double>(task.gpus) : 0;
+}
+
+// For which it had GPUs. What never stopped kept its shape, and its pods may have run one by one;
+// of a run that was stopped, the shape at its end says nothing of the time before.
+double hours_of(const FinishedTask& task) {
+  if (!(task.held_s > 0)) return hours_in_shape(task);
+  const double idle_s = task.finished_s - task.started_s.value_or(task.finished_s) - task.held_s;
+  const bool stopped = task.stops > 0 || idle_s > kLeastStop_s;
+  return stopped ? task.held_s / kHour_s : hours_in_shape(task);
+}
+
+// 0..1, of its run.
+double measured_part(const FinishedTask& task, double seconds) {
+  const double run_s = task.held_s > 0 ? task.held_s : hours_in_shape(task) * kHour_s;
+  return run_s > 0 ? std::clamp(seconds / run_s, 0.0, 1.0) : 0;
 }
 
 // Nearest rank.
@@ -35,24 +53,24 @@ ReportRow part_of(const FinishedTask& task, std::optional<std::int64_t> needed) 
   part.succeeded = task.succeeded ? 1 : 0;
   part.deadlines = task.result() == DeadlineResult::kNone ? 0 : 1;
   part.deadlines_met = task.result() == DeadlineResult::kMet ? 1 : 0;
-  const auto gpus = static_cast<double>(task.gpus);
-  const double hours = task.gpus > 0 ? task.gpu_hours / gpus : 0;
+  const double hours = hours_of(task);
   const auto asked = static_cast<double>(task.asked_gpus > 0 ? task.asked_gpus : task.gpus);
   part.gpu_hours = task.gpu_hours;
   part.asked_gpu_hours = asked * hours;
-  part.returned_gpu_hours = std::max(0.0, asked - gpus) * hours;
+  part.returned_gpu_hours = std::max(0.0, part.asked_gpu_hours - task.gpu_hours);
   if (needed) {
     part.advised_gpu_hours = task.gpu_hours;
-    part.returnable_gpu_hours = std::max(0.0, gpus - static_cast<double>(*needed)) * hours;
+    part.returnable_gpu_hours =
+        std::max(0.0, task.gpu_hours - static_cast<double>(*needed) * hours);
   }
   const auto pods = static_cast<double>(task.pods);
   const double cores = pods * static_cast<double>(task.cpu_milli) / kMilli;
-  part.asked_core_hours = cores * hours;
+  part.asked_core_hours = cores * hours_in_shape(task);
   if (!task.use) return part;
-  part.measured_gpu_hours = gpus * measured_hours(task.use->gpu_s, hours);
+  part.measured_gpu_hours = task.gpu_hours * measured_part(task, task.use->gpu_s);
   part.used_gpu_hours = std::clamp(task.use->gpu_share, 0.0, 1.0) * part.measured_gpu_hours;
   if (cores <= 0) return part;
-  const double cpu_hours = measured_hours(task.use->cpu_s, hours);
+  const double cpu_hours = hours_in_shape(task) * measured_part(task, task.use->cpu_s);
   part.measured_core_hours = cores * cpu_hours;
   part.used_core_hours = task.use->cpu_cores * pods * cpu_hours;
   return part;

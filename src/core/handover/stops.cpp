@@ -75,6 +75,17 @@ ResizeFailure shortage_of(const ClusterSnapshot& snapshot, const QueueTask& task
   return failure;
 }
 
+// What the run that is stopped held: nobody else remembers it after a restart.
+void note_run(const QueueTask& task, double stopped_s, PreemptionNote& note) {
+  const bool of_earlier_version = note.count > 0 && note.first_start_s <= 0;
+  if (of_earlier_version || !task.plan) return;
+  const double released_s = task.job->started_s.value_or(stopped_s);
+  const double started_s = std::min(core::started_s(task).value_or(released_s), stopped_s);
+  if (note.count == 0) note.first_start_s = started_s;
+  note.held_s += stopped_s - started_s;
+  note.held_gpu_s += (stopped_s - started_s) * static_cast<double>(task.plan->shape.gpus());
+}
+
 OwnWrite stop_of(const Queue& queue, TaskIndex index, double now_s) {
   const QueueTask& task = queue.task(index);
   const PodDisruption& disruption = *task.disruption;
@@ -98,6 +109,7 @@ PreemptionNote note_of_stop(const QueueTask& task, double left, double lost_gpu_
                             double now_wall_s) {
   PreemptionNote note;
   if (task.job->preemptions) note = *task.job->preemptions;
+  note_run(task, now_wall_s, note);
   note.count += 1;
   note.left = left;
   note.lost_gpu_s += lost_gpu_s;

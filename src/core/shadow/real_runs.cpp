@@ -2,18 +2,32 @@
 
 #include <algorithm>
 #include <iterator>
+#include <unordered_set>
 
 #include "slackline/core/planning/gpu_types.h"
 
 namespace slackline::core {
 namespace {
 
-void add_member(RealRun& run, const Pod& pod, const Node& node) {
+using PodUids = std::unordered_set<Uid>;
+
+// Who is replaced once as many have started as it wants: one whose pod is no longer there. Where
+// its node is gone as well, its run begins anew, as it does in a virtual cluster.
+void drop_member(RealRun& run, const ClusterSnapshot& snapshot, const PodUids& there) {
+  auto replaced = std::find_if(run.members.begin(), run.members.end(),
+                               [&](const auto& member) { return !there.contains(member.pod); });
+  if (replaced == run.members.end()) replaced = run.members.begin();
+  if (!snapshot.find_node(replaced->node.str())) run.first_started_s.reset();
+  run.members.erase(replaced);
+}
+
+void add_member(RealRun& run, const Pod& pod, const Node& node, const ClusterSnapshot& snapshot,
+                const PodUids& there) {
   if (run.job->parallelism < 1) return;  // it ends those that are there
   const auto same = [&](const RealRun::Member& member) { return member.pod == pod.uid; };
   if (std::any_of(run.members.begin(), run.members.end(), same)) return;
   // Others replace those that a restart has ended.
-  if (std::ssize(run.members) >= run.job->parallelism) run.members.erase(run.members.begin());
+  if (std::ssize(run.members) >= run.job->parallelism) drop_member(run, snapshot, there);
   run.members.push_back({pod.uid, NodeName(pod.node), node.gpu_type,
                          primary_gpu_count(pod.requests), *pod.started_s});
 }
@@ -24,6 +38,7 @@ bool start(RealRun& run) {
   const bool first = !run.started_s;
   for (const RealRun::Member& member : run.members)
     run.started_s = std::max(run.started_s.value_or(member.started_s), member.started_s);
+  if (!run.first_started_s) run.first_started_s = run.started_s;
   return first;
 }
 
@@ -72,6 +87,10 @@ void RealRuns::observe_jobs(const ClusterSnapshot& snapshot, std::vector<RealEve
 }
 
 void RealRuns::observe_pods(const ClusterSnapshot& snapshot) {
+  PodUids there;
+  for (const NodeStatePtr& state : snapshot.nodes)
+    for (const PodPtr& pod : state->pods)
+      if (pod->owner && runs_.contains(pod->owner->uid)) there.insert(pod->uid);
   for (const NodeStatePtr& state : snapshot.nodes)
     for (const PodPtr& pod : state->pods) {
       if (!pod->owner) continue;
@@ -79,7 +98,7 @@ void RealRuns::observe_pods(const ClusterSnapshot& snapshot) {
       if (at == runs_.end()) continue;
       RealRun& run = at->second.run;
       if (look_ == 1) run.began_unseen = true;
-      if (pod->started_s) add_member(run, *pod, *state->node);
+      if (pod->started_s) add_member(run, *pod, *state->node, snapshot, there);
     }
 }
 

@@ -123,7 +123,8 @@ double VirtualCluster::held_until_s(const QueueOptions& asked, double now_s) {
 
 double VirtualCluster::may_end_s(Played& played, const QueueOptions& asked, double now_s) const {
   if (end_s(played, asked) < kNever) return kNever;
-  const double so_far_s = played.real.started_s ? now_s - *played.real.started_s : 0;
+  const auto& began_s = played.real.first_started_s;
+  const double so_far_s = began_s ? now_s - *began_s : 0;
   return played.started_s + std::max(0.0, so_far_s) * ratio(played, asked);
 }
 
@@ -137,9 +138,10 @@ double VirtualCluster::next_s(const QueueOptions& asked) {
 double VirtualCluster::end_s(Played& played, const QueueOptions& asked) const {
   double end_s = played.deleted_s.value_or(kNever);
   const RealRun& real = played.real;
-  if (real.ended_s && real.started_s)
-    end_s = std::min(end_s, played.started_s + std::max(0.0, *real.ended_s - *real.started_s) *
-                                                   ratio(played, asked));
+  if (real.ended_s && real.first_started_s)
+    end_s =
+        std::min(end_s, played.started_s + std::max(0.0, *real.ended_s - *real.first_started_s) *
+                                               ratio(played, asked));
   else if (played.guessed || real.ended_s)
     end_s = std::min(end_s, played.started_s + played.predicted_s);
   return std::max(end_s, played.started_s);
@@ -147,7 +149,7 @@ double VirtualCluster::end_s(Played& played, const QueueOptions& asked) const {
 
 double VirtualCluster::ratio(Played& played, const QueueOptions& asked) const {
   if (played.ratio) return *played.ratio;
-  if (!played.real.started_s) return 1;
+  if (!played.real.first_started_s) return 1;
   played.ratio = length_ratio(*played.job, *played.plan, played.real, asked);
   return *played.ratio;
 }

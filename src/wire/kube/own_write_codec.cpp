@@ -324,6 +324,12 @@ void write_nodes(JsonWriter& out, const std::vector<NodeName>& nodes) {
   out.end_array();
 }
 
+// Absent, or impossible: 0.
+double read_amount(JsonView value) {
+  const double amount = value.number().value_or(0);
+  return std::isfinite(amount) ? std::max(0.0, amount) : 0;
+}
+
 Result<PreemptionNote::GoesOn> read_goes_on(JsonView told) {
   PreemptionNote::GoesOn on;
   const auto shape = parse_placement(told["shape"].text());
@@ -480,6 +486,10 @@ std::string encode_preemptions(const PreemptionNote& note) {
     out.end_object();
   }
   if (note.too_small != ResizeFailure::kNone) out.field("tooSmall", to_string(note.too_small));
+  if (note.first_start_s > 0)
+    out.field("firstStart", format_rfc3339(note.first_start_s))
+        .field("heldSeconds", note.held_s)
+        .field("heldGpuSeconds", note.held_gpu_s);
   out.end_object();
   return out.take();
 }
@@ -516,6 +526,9 @@ Result<PreemptionNote> read_preemptions(std::string_view annotation) {
       note.slow->nodes.emplace_back(node.text());
   }
   note.too_small = resize_failure_named(root["tooSmall"].text());
+  note.first_start_s = read_time_s(root["firstStart"]);
+  note.held_s = read_amount(root["heldSeconds"]);
+  note.held_gpu_s = read_amount(root["heldGpuSeconds"]);
   const bool possible = note.count > 0 && note.count <= kMaxAmount && note.left > 0 &&
                         note.left <= 1 && note.lost_gpu_s >= 0 && std::isfinite(note.lost_gpu_s);
   if (!possible)

@@ -52,6 +52,7 @@ FinishedTask read_task(JsonView item) {
   task.asked_gpus = item["askedGpus"].integer().value_or(0);
   task.pods = item["pods"].integer().value_or(0);
   task.cpu_milli = item["cpuMilli"].integer().value_or(0);
+  task.held_s = item["durationSeconds"].number().value_or(0);
   task.use = use_of(item);
   const auto started_s = time_in(item, "shadowStarted");
   const auto finished_s = time_in(item, "shadowFinished");

@@ -105,6 +105,7 @@ TEST_F(GangRunsTest, AGangIsOneRowWithWhatItsPodsTook) {
   EXPECT_EQ(row.kind, "PyTorchJob");
   EXPECT_EQ(row.key.str(), "default/llm");
   EXPECT_EQ(row.uid, master.uid);
+  EXPECT_EQ(row.gang, "PyTorchJob:default/llm/");
   EXPECT_EQ(row.queue, "research");
   EXPECT_EQ(row.qos_class, "prior");
   EXPECT_EQ(row.gpu_type, GpuType("K80+T4"));

@@ -115,6 +115,35 @@ TEST_F(PlanJournalTest, AStopTellsForWhomWhatIsGainedAndWhatIsLost) {
   EXPECT_EQ(row().stop, (DecisionStop{.lost_gpu_s = 480, .work_left = 0.6}));
 }
 
+// What is predicted after a stop is of the rest only.
+TEST_F(PlanJournalTest, TheHistoryKeepsWhatTheReleaseBeforeAnyStopPredicted) {
+  const test::TemporaryFolder folder;
+  const auto journal = *store::Journal::open({.path = folder.file("journal.db")});
+  obs::MetricsRegistry metrics;
+  DecisionLog log(journal.get(), metrics);
+  PlanJournal plans(log, system_clock());
+  Job train = a_job("train").build();
+  const auto release = [&](double predicted_s) {
+    auto plan = std::make_shared<PlanNote>();
+    plan->predicted_s = predicted_s;
+    plans.written(job_write(train, ReleaseJob{.plan = plan}));
+  };
+  release(3000);
+  release(2000);  // on its way it was moved to faster GPUs
+  train.preemptions = std::make_shared<const PreemptionNote>(PreemptionNote{.count = 1});
+  release(500);
+  FinishedTask task;
+  task.key = train.key;
+  task.uid = train.uid;
+  task.finished_s = system_clock().wall_s();
+  ASSERT_TRUE(journal->append(task));
+  ASSERT_TRUE(journal->flush(10));
+  const auto page = journal->history({});
+  ASSERT_TRUE(page);
+  ASSERT_EQ(page->rows.size(), 1U);
+  EXPECT_EQ(page->rows[0].predicted_s, 2000);
+}
+
 // A row says on what it was decided, and is written only for what the API server has taken.
 TEST_F(PlanJournalTest, RowsStandInTheJournalOnceTheWriteIsTaken) {
   const test::TemporaryFolder folder;

@@ -98,6 +98,48 @@ TEST(ReportMaker, ReturnedIsAskedForAndNotHeldAndReturnableIsWhatAdviceSays) {
   EXPECT_DOUBLE_EQ(view.rows[0].returnable_gpu_hours, 6);
 }
 
+// Eight GPUs for an hour, and four for two, in either order; it waited for five hours in between.
+FinishedTask a_stopped_task(std::int64_t gpus_at_the_end) {
+  FinishedTask task = a_task("lab", 1);
+  task.asked_gpus = 8;
+  task.gpus = gpus_at_the_end;
+  task.gpu_hours = 16;
+  task.held_s = 3 * 3600;
+  task.started_s = task.finished_s - 8 * 3600;
+  task.stops = 1;
+  return task;
+}
+
+TEST(ReportMaker, TheShapeAtTheEndOfARunSaysNothingOfItsWholeTime) {
+  for (const std::int64_t at_the_end : {4, 8}) {
+    FinishedTask task = a_stopped_task(at_the_end);
+    task.use = used(0.5, 3 * 3600);
+    const ReportView view = report(
+        {task}, last_week(), [](const FinishedTask&) { return std::optional<std::int64_t>(2); });
+    EXPECT_DOUBLE_EQ(view.rows[0].gpu_hours, 16);
+    EXPECT_DOUBLE_EQ(view.rows[0].asked_gpu_hours, 24) << at_the_end;
+    EXPECT_DOUBLE_EQ(view.rows[0].returned_gpu_hours, 8) << at_the_end;
+    EXPECT_DOUBLE_EQ(view.rows[0].returnable_gpu_hours, 10) << at_the_end;
+    EXPECT_DOUBLE_EQ(view.rows[0].measured_gpu_hours, 16) << at_the_end;
+  }
+}
+
+TEST(ReportMaker, ARunThatWasStoppedAndKeptItsShapeReturnedNothing) {
+  FinishedTask task = a_stopped_task(8);
+  task.gpu_hours = 24;
+  EXPECT_DOUBLE_EQ(report({task}, last_week()).rows[0].asked_gpu_hours, 24);
+  EXPECT_DOUBLE_EQ(report({task}, last_week()).rows[0].returned_gpu_hours, 0);
+}
+
+// Its pods run as they get room: the last of them alone.
+TEST(ReportMaker, AJobThatNeverStoppedAskedForWhatItHad) {
+  FinishedTask task = a_stopped_task(8);
+  task.stops = 0;
+  task.started_s = task.finished_s - task.held_s - 2;
+  EXPECT_DOUBLE_EQ(report({task}, last_week()).rows[0].asked_gpu_hours, 16);
+  EXPECT_DOUBLE_EQ(report({task}, last_week()).rows[0].returned_gpu_hours, 0);
+}
+
 TEST(ReportMaker, ARowOfAnEarlierVersionAskedForWhatItHad) {
   FinishedTask old = a_task("lab", 1);
   old.asked_gpus = 0;

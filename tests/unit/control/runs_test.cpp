@@ -129,8 +129,12 @@ TEST_F(RunsTest, PullingAnImageIsNotTraining) {
 
 struct FullOnce final : Runs::Listener {
   void on_began(const std::string&, const std::string&, double) override {}
-  bool on_ended(const Job&, const RunSeen&) override { return ++told > 1; }
+  bool on_ended(const Job&, const RunSeen& seen) override {
+    pods.push_back(seen.pods.size());
+    return ++told > 1;
+  }
   int told = 0;
+  std::vector<std::size_t> pods;  // that were seen, of each telling
 };
 
 TEST_F(RunsTest, AnEndThatCouldNotBeTakenIsToldWithTheNextList) {
@@ -141,6 +145,28 @@ TEST_F(RunsTest, AnEndThatCouldNotBeTakenIsToldWithTheNextList) {
   EXPECT_EQ(listener.told, 2) << "refused, then taken, then known";
   runs.on_job_gone(finished().uid);
   EXPECT_EQ(listener.told, 2);
+}
+
+TEST_F(RunsTest, AnEndThatIsToldAgainIsToldWithWhatWasSeenAndLearntFromOnce) {
+  FullOnce listener;
+  runs.add_listener(listener);
+  runs.on_job(started());
+  run_pods();
+  for (int i = 0; i < 4; ++i)
+    runs.on_job(finished());
+  EXPECT_EQ(listener.pods, (std::vector<std::size_t>{2, 2}));
+  EXPECT_EQ(learnt.size(), 1U);
+  EXPECT_EQ(runs.followed(), 0U);
+}
+
+TEST_F(RunsTest, PodsThatOutliveTheirJobLeaveNothingBehind) {
+  runs.on_job(started());
+  run_pods();
+  EXPECT_EQ(runs.followed(), 1U);
+  runs.on_job_gone(started().uid);
+  runs.on_pod_ended(member("train-0", "t4-1"));
+  runs.on_pod_ended(member("train-1", "t4-2"));
+  EXPECT_EQ(runs.followed(), 0U);
 }
 
 // Trials of one search name their family and no model: what one shows predicts the next.

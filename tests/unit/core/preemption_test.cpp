@@ -144,6 +144,9 @@ TEST_F(PreemptionTest, WhoMadeRoomKeepsItsCheckpointsAndComesBack) {
   EXPECT_NEAR(stopped.preemptions->left, 1 - 3600 / kDay_s, 1e-9);
   EXPECT_NEAR(stopped.preemptions->lost_gpu_s, 8 * 100, 1);
   EXPECT_EQ(stopped.preemptions->nodes, std::vector<NodeName>{NodeName("n1")});
+  EXPECT_NEAR(stopped.preemptions->first_start_s, stopped.preemptions->at_s - 3700, 10);
+  EXPECT_NEAR(stopped.preemptions->held_s, 3700, 10);
+  EXPECT_NEAR(stopped.preemptions->held_gpu_s, 8 * stopped.preemptions->held_s, 1e-6);
 
   world_.finish("urgent");
   ASSERT_TRUE(planner_.settle(world_));

@@ -120,6 +120,45 @@ TEST_F(RealRunsTest, AfterARestartOnlyTheNewPodsCount) {
   EXPECT_EQ(look(again.build(), 511), Told{}) << "it had started";
   EXPECT_EQ(runs_.find(job_uid("train"))->started_s, 510);
   EXPECT_EQ(runs_.find(job_uid("train"))->members.size(), 2U);
+  static_cast<void>(look(cluster().with(gang().finished().completed(900)).build(), 901));
+  EXPECT_EQ(runs_.find(job_uid("train"))->length_s(), 790) << "what failed took its time too";
+}
+
+TEST_F(RealRunsTest, WhoIsReplacedIsTheOneThatIsGone) {
+  static_cast<void>(look(cluster().build(), 0));
+  const auto both = cluster()
+                        .with(gang())
+                        .with(member(0).on("n1").started(110))
+                        .with(member(1).on("n1").started(110));
+  static_cast<void>(look(both.build(), 111));
+  const auto again = cluster()
+                         .with(gang())
+                         .with(member(0).on("n1").started(110))
+                         .with(member(2).on("n1").started(500));
+  static_cast<void>(look(again.build(), 501));
+  const auto& members = runs_.find(job_uid("train"))->members;
+  ASSERT_EQ(members.size(), 2U);
+  EXPECT_EQ(members[0].started_s, 110);
+  EXPECT_EQ(members[1].started_s, 500);
+}
+
+// A virtual cluster loses the node as well.
+TEST_F(RealRunsTest, WhatANodeTookWithItDoesNotCount) {
+  const auto nodes = [] { return cluster().with(a_node("n2").of("P100", 8)); };
+  static_cast<void>(look(nodes().build(), 0));
+  const auto first = nodes()
+                         .with(gang())
+                         .with(member(0).on("n2").started(110))
+                         .with(member(1).on("n2").started(110));
+  static_cast<void>(look(first.build(), 111));
+  static_cast<void>(look(cluster().with(gang()).build(), 300));
+  const auto again = cluster()
+                         .with(gang())
+                         .with(member(2).on("n1").started(500))
+                         .with(member(3).on("n1").started(510));
+  static_cast<void>(look(again.build(), 511));
+  static_cast<void>(look(cluster().with(gang().finished().completed(900)).build(), 901));
+  EXPECT_EQ(runs_.find(job_uid("train"))->length_s(), 390);
 }
 
 }  // namespace

@@ -188,6 +188,19 @@ TEST_F(VirtualClusterTest, ARunOnANodeThatIsLostBeginsAnewElsewhere) {
   EXPECT_THAT(look(over, 911), ElementsAre("end a met/missed")) << "600 s from 300 on";
 }
 
+TEST_F(VirtualClusterTest, ARunThatWasTriedAgainEndsNoEarlierThanItReallyDid) {
+  static_cast<void>(look(nodes(1), 50));
+  const auto real = [] { return nodes(1).with(job("a", 100, 900)); };
+  EXPECT_THAT(look(real().with(pod("a").on("n1").started(100)), 100),
+              ElementsAre("start a on n1 at 100"));
+  EXPECT_THAT(look(real(), 700), IsEmpty()) << "its pod has failed";
+  EXPECT_THAT(look(real().with(a_pod("a-1").of_job("a").gpus(4).on("n1").started(710)), 711),
+              IsEmpty());
+  EXPECT_THAT(look(nodes(1).with(job("a", 100, 900).finished().completed(1000)), 1001),
+              ElementsAre("end a missed/missed"));
+  EXPECT_THAT(runs_, ElementsAre("100-1000 4"));
+}
+
 TEST_F(VirtualClusterTest, LengthsAreScaledByTheModelsRatioOfTypes) {
   options_.predictor = std::make_shared<const Predictor>(WorkloadProfiles(
       {test::a_profile("net", GpuType("K80"), {"table", {8, 1, 10}}),

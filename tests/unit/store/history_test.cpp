@@ -115,6 +115,30 @@ TEST_F(HistoryTest, ATaskThatIsToldAgainIsCountedOnce) {
   EXPECT_EQ(counted_[1].uid, Uid("uid-2"));
 }
 
+// After a restart its first pod may no longer be listed.
+TEST_F(HistoryTest, AGangThatIsToldByALaterPodOfItIsNoOtherRun) {
+  const auto part = [this](int number, double from_s, double to_s, const char* gang) {
+    FinishedTask told = task(number);
+    told.key = task(1).key;
+    told.started_s = first_s_ + from_s;
+    told.finished_s = first_s_ + to_s;
+    told.gang = gang;
+    return told;
+  };
+  ASSERT_TRUE(journal_->append(part(1, 0, 100, "c/")));
+  ASSERT_TRUE(journal_->append(part(2, 20, 100, "c/")));
+  EXPECT_EQ(page().rows.size(), 1U);
+  ASSERT_TRUE(journal_->append(part(3, 20, 100, "c/another part")));
+  ASSERT_TRUE(journal_->append(part(4, 150, 200, "c/")));  // another attempt
+  FinishedTask job = part(5, 20, 100, "c/");
+  job.kind = "Job";
+  ASSERT_TRUE(journal_->append(job));
+  job.uid = Uid("uid-6");  // made again with its name
+  ASSERT_TRUE(journal_->append(job));
+  EXPECT_EQ(page().rows.size(), 5U);
+  EXPECT_EQ(counted_.size(), 5U);
+}
+
 TEST_F(HistoryTest, WhatAnotherReplicaHasCountedIsKeptAndNotCounted) {
   ASSERT_TRUE(journal_->restore(task(1)));
   ASSERT_TRUE(journal_->append(task(1)));
@@ -142,6 +166,66 @@ TEST_F(HistoryTest, WhatAnotherReplicaMeasuredAndPlayedIsKeptWithIt) {
     ASSERT_TRUE(kept.rows[row].shadow);
     EXPECT_EQ(kept.rows[row].shadow->finished_s, 2000.25);
   }
+}
+
+// A pod that was replaced sees of a run little but its end, and tells it before it has the copy.
+TEST_F(HistoryTest, WhatAnotherReplicaKnowsBetterIsTaken) {
+  FinishedTask poor = task(1);
+  poor.gpu_type = GpuType();
+  poor.deadline_s.reset();
+  FinishedTask rich = task(1);
+  rich.started_s = first_s_ - 90;
+  rich.gpu_hours = 7.5;
+  rich.held_s = 80;
+  rich.predicted_s = 120;
+  ASSERT_TRUE(journal_->append(poor));
+  ASSERT_TRUE(journal_->restore(rich));
+  ASSERT_TRUE(journal_->restore(poor));
+  const HistoryPage kept = page();
+  ASSERT_EQ(kept.rows.size(), 1U);
+  EXPECT_EQ(kept.rows[0].started_s, rich.started_s);
+  EXPECT_EQ(kept.rows[0].gpu_hours, 7.5);
+  EXPECT_EQ(kept.rows[0].duration_s(), 80);
+  EXPECT_EQ(kept.rows[0].predicted_s, 120);
+  EXPECT_EQ(kept.rows[0].gpu_type, GpuType("T4"));
+  EXPECT_EQ(kept.rows[0].deadline_s, rich.deadline_s);
+  EXPECT_EQ(counted_.size(), 1U);
+}
+
+TEST_F(HistoryTest, AStartThatOnlyOneKnowsIsKept) {
+  FinishedTask unknown = task(1);
+  unknown.started_s.reset();
+  ASSERT_TRUE(journal_->append(unknown));
+  ASSERT_TRUE(journal_->append(task(2)));
+  ASSERT_TRUE(journal_->restore(task(1)));
+  FinishedTask other = unknown;
+  other.uid = task(2).uid;
+  ASSERT_TRUE(journal_->restore(other));
+  for (const FinishedTask& row : page().rows)
+    EXPECT_EQ(row.started_s, task(1).started_s) << row.key.name;
+}
+
+TEST_F(HistoryTest, HowLongARunHeldItsGpusIsNewInThisVersion) {
+  FinishedTask stopped = task(1);
+  stopped.held_s = 30.5;
+  stopped.stops = 2;
+  journal_->append(stopped);
+  EXPECT_EQ(page().rows.at(0).held_s, 30.5);
+  EXPECT_EQ(page().rows.at(0).stops, 2);
+  journal_.reset();
+  {
+    auto database = Database::open_reader(options_.path, 1);
+    ASSERT_TRUE(database->execute(
+        "PRAGMA query_only=OFF; PRAGMA user_version=8; DROP INDEX history_by_name; "
+        "ALTER TABLE history DROP COLUMN held_s; "
+        "ALTER TABLE history DROP COLUMN stops; "
+        "ALTER TABLE history DROP COLUMN gang"));
+  }
+  open();
+  EXPECT_EQ(journal_->stats().recovered_from, "");
+  ASSERT_EQ(page().rows.size(), 1U);
+  EXPECT_EQ(page().rows[0].held_s, 0);
+  EXPECT_EQ(page().rows[0].duration_s(), 61) << "from its start to its end";
 }
 
 TEST_F(HistoryTest, WhatThePlanSaidOutlivesARestart) {
@@ -276,10 +360,12 @@ TEST_F(HistoryTest, RowsOfBeforeUseWasKeptStayWithoutIt) {
   journal_.reset();
   {
     auto database = Database::open_reader(options_.path, 1);
-    ASSERT_TRUE(database->execute("PRAGMA query_only=OFF; PRAGMA user_version=4"));
-    for (const char* column : {"family", "asked_gpus", "pods", "cpu_milli", "gpu_share",
-                               "gpu_memory", "gpu_s", "cpu_cores", "cpu_s", "deleted",
-                               "shadow_started_s", "shadow_finished_s", "shadow_gpus", "kind"})
+    ASSERT_TRUE(database->execute(
+        "PRAGMA query_only=OFF; PRAGMA user_version=4; DROP INDEX history_by_name"));
+    for (const char* column :
+         {"family", "asked_gpus", "pods", "cpu_milli", "gpu_share", "gpu_memory", "gpu_s",
+          "cpu_cores", "cpu_s", "deleted", "shadow_started_s", "shadow_finished_s", "shadow_gpus",
+          "kind", "held_s", "stops", "gang"})
       ASSERT_TRUE(database->execute(format("ALTER TABLE history DROP COLUMN {}", column)));
   }
   open();

@@ -161,7 +161,7 @@ TEST_F(JournalFaults, ANewerSchemaIsRefused) {
   {
     std::string ignored;
     Result<Database> database = Database::open_or_recover(
-        {options_.path, std::vector<std::string>(9, "SELECT 1"), 1}, ignored);
+        {options_.path, std::vector<std::string>(10, "SELECT 1"), 1}, ignored);
     ASSERT_TRUE(database) << database.error().message;
   }
   Result<std::unique_ptr<Journal>> journal = Journal::open(options_);

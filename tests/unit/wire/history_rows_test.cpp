@@ -89,6 +89,7 @@ TEST(HistoryRows, JsonIsReadBackWhole) {
   task.pods = 2;
   task.cpu_milli = 4000;
   task.use = MeasuredUse{0.5, 0.75, 3000, 2.5, 3100};
+  task.held_s = 3000;
   FinishedTask unseen = a_task();
   unseen.started_s = unseen.deadline_s = unseen.predicted_s = std::nullopt;
   JsonWriter out;
@@ -105,6 +106,7 @@ TEST(HistoryRows, JsonIsReadBackWhole) {
   encode(before, task);
   EXPECT_EQ(again.take(), before.take());
   EXPECT_EQ(read->front().use, task.use);
+  EXPECT_EQ(read->front().held_s, 3000);
   EXPECT_EQ(read->back().started_s, std::nullopt);
   EXPECT_EQ(read->back().use, std::nullopt);
 }

@@ -229,6 +229,20 @@ TEST(OwnWriteCodec, WhereAStoppedJobGoesOnIsReadAgain) {
   EXPECT_FALSE(read_preemptions(encode_preemptions(note))->goes_on);
 }
 
+TEST(OwnWriteCodec, WhatAStoppedRunHeldIsReadAgain) {
+  PreemptionNote note{.count = 1, .left = 0.5};
+  EXPECT_EQ(read_preemptions(encode_preemptions(note))->first_start_s, 0) << "an earlier version";
+  note.first_start_s = 1700000000;
+  note.held_s = 900;
+  note.held_gpu_s = 7200.5;
+  const auto read = read_preemptions(encode_preemptions(note));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->first_start_s, 1700000000);
+  EXPECT_EQ(read->held_s, 900);
+  EXPECT_EQ(read->held_gpu_s, 7200.5);
+  EXPECT_EQ(read_preemptions(R"({"count":1,"left":1,"heldGpuSeconds":-1})")->held_gpu_s, 0);
+}
+
 TEST(OwnWriteCodec, ImpossiblePreemptionsAreRefused) {
   for (const char* text :
        {"", "7", "{}", R"({"count":0,"left":0.5})", R"({"count":1,"left":0})",

@@ -38,12 +38,14 @@ struct RealRun {
   std::optional<double> started_s;
   std::optional<double> ended_s;
   bool succeeded = false;
+  // When as many pods as it wants had started for the first time: what failed and was tried again
+  // since then took its time too.
+  std::optional<double> first_started_s{};
 
-  // From the start of its last pod to the end; nullopt: it has not succeeded, or its start was not
-  // seen.
+  // From its first start to the end; nullopt: it has not succeeded, or its start was not seen.
   std::optional<double> length_s() const {
-    if (!ended_s || !succeeded || !started_s || began_unseen) return std::nullopt;
-    return std::max(0.0, *ended_s - *started_s);
+    if (!ended_s || !succeeded || !first_started_s || began_unseen) return std::nullopt;
+    return std::max(0.0, *ended_s - *first_started_s);
   }
 };
 

@@ -13,9 +13,10 @@
 //                      +-- its node is --+     deleted in reality: over, from anywhere
 //                          gone
 //
-// A run takes as long as its Job really ran, times what the models say of the planned placement
-// over the real one (1 where they do not know both). So virtual time waits for reality: it never
-// passes a moment that depends on a length that is not known yet.
+// A run takes as long as its Job really ran, with what failed and was tried again, but for what a
+// lost node took with it, times what the models say of the planned placement over the real one (1
+// where they do not know both). So virtual time waits for reality: it never passes a moment that
+// depends on a length that is not known yet.
 //
 //   time <= start of a run + (what its Job has really run so far) x ratio      while the Job runs
 //
