@@ -1,6 +1,7 @@
 #include "slackline/model/gpu_catalog.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "slackline/base/text.h"
 #include "slackline/model/contract.h"
@@ -54,6 +55,13 @@ bool names_part(const GpuTypeRule* rule, const GpuType& alias, const Find& find)
   if (!find(alias.str()).empty()) return true;
   return rule != nullptr && std::any_of(rule->label_values.begin(), rule->label_values.end(),
                                         [&](const auto& glob) { return !find(glob).empty(); });
+}
+
+// AKS labels all its nodes with GPUs `accelerator: nvidia`; others write that there is a GPU.
+bool is_no_product(std::string_view value) {
+  constexpr std::string_view kWords[] = {"nvidia", "amd", "intel", "habana", "true", "false",
+                                         "yes",    "no",  "none",  "gpu",    "gpus"};
+  return std::ranges::find(kWords, to_lower(value)) != std::end(kWords);
 }
 
 // GKE only names the product, and another label says how it is divided.
@@ -111,10 +119,20 @@ bool GpuCatalog::is_share(const GpuType& alias) const {
   });
 }
 
+bool GpuCatalog::names_type(std::string_view key, std::string_view value) const {
+  if (value.empty()) return false;
+  if (key == contract::kGpuType || !is_no_product(value)) return true;
+  return std::ranges::any_of(types, [&](const GpuTypeRule& rule) {
+    return value == rule.alias.str() ||
+           std::ranges::any_of(rule.label_values,
+                               [&](const auto& glob) { return glob_matches(glob, value); });
+  });
+}
+
 GpuType GpuCatalog::classify(const Labels& labels) const {
   for (const std::string& key : type_labels) {
     const std::string* value = find_label(labels, key);
-    if (value == nullptr || value->empty()) continue;
+    if (value == nullptr || !names_type(key, *value)) continue;
     const bool says_it_all = key == contract::kGpuType || !suffix_of(*value).empty();
     return type_of_product(says_it_all ? *value : *value + gke_part(labels));
   }
@@ -169,6 +187,7 @@ GpuCatalog default_gpu_catalog() {
   catalog.resources = {{"nvidia.com/gpu", GpuSharing::kWhole, false},
                        {"amd.com/gpu", GpuSharing::kWhole, false},
                        {"gpu.intel.com/i915", GpuSharing::kWhole, false},
+                       {"gpu.intel.com/xe", GpuSharing::kWhole, false},
                        {"habana.ai/gaudi", GpuSharing::kWhole, false},
                        {"nvidia.com/mig-*", GpuSharing::kMig, false},
                        {"nvidia.com/gpu.shared", GpuSharing::kTimeslice, false}};

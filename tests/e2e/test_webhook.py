@@ -185,7 +185,7 @@ class WebhookTest(unittest.TestCase):
 
     def test_our_keys_cannot_be_changed_by_others(self):
         self.apply(gpu_job("ours", annotations={"deadline-after": "6h"}))
-        for change in ("suspended-by=me", "plan={}", "suspended-by-", "deadline=2040-01-01T00:00:00Z"):
+        for change in ("suspended-by=me", "plan={}", "suspended-by-", "deadline-basis=mine"):
             with self.subTest(change):
                 said = self.refused_by("annotate", "job", "ours", "--overwrite", f"slackline.dev/{change}")
                 self.assertIn("only Slackline writes it", said)
@@ -195,10 +195,31 @@ class WebhookTest(unittest.TestCase):
         self.apply(gpu_job("later", annotations={"deadline-after": "6h"}))
         self.kubectl("annotate", "job", "later", "--overwrite", "slackline.dev/deadline-after=9h")
         self.assertAlmostEqual(self.seconds_promised("later"), 9 * 3600, delta=5)
+        beside = ("annotate", "job", "later", "--overwrite", "slackline.dev/deadline=2040-01-01T00:00:00Z")
+        code, said = self.cluster.try_kubectl("-n", TEAM, *beside)
+        self.assertEqual(code, 0, said)
+        self.assertRegex(said, r"Warning: slackline.dev/deadline: stays \S+, because slackline.dev/deadline-after")
+        self.assertAlmostEqual(self.seconds_promised("later"), 9 * 3600, delta=5)
         self.kubectl("annotate", "job", "later", "slackline.dev/deadline-after-")
         left = self.job("later")["metadata"]["annotations"]
         self.assertNotIn("slackline.dev/deadline", left)
         self.assertNotIn("slackline.dev/deadline-basis", left)
+
+    def test_a_written_deadline_is_its_owners_to_move(self):
+        first, second = "2040-01-01T00:00:00Z", "2041-01-01T00:00:00Z"
+        job = gpu_job("written", annotations={"deadline": first})
+        self.apply(job)
+        self.apply(gpu_job("written", annotations={"deadline": second}))
+        self.assertEqual(self.job("written")["metadata"]["annotations"]["slackline.dev/deadline"], second)
+        self.kubectl("annotate", "job", "written", "slackline.dev/deadline-after=9h")
+        self.assertAlmostEqual(self.seconds_promised("written"), 9 * 3600, delta=5)
+        self.apply(job)
+        self.assertAlmostEqual(self.seconds_promised("written"), 9 * 3600, delta=5)
+        self.kubectl("annotate", "job", "written", "slackline.dev/deadline-after-")
+        self.apply(job)
+        self.assertEqual(self.job("written")["metadata"]["annotations"]["slackline.dev/deadline"], first)
+        self.kubectl("annotate", "job", "written", "slackline.dev/deadline-")
+        self.assertNotIn("slackline.dev/deadline", self.job("written")["metadata"]["annotations"])
 
     def test_urgent_needs_a_right(self):
         jane = ["--as=jane"]

@@ -227,9 +227,8 @@ constexpr const Key* find_key(std::string_view name) {
   return at == kKeys.end() ? nullptr : &*at;
 }
 
-// True if only Slackline may write it on a task. The basis of a deadline goes with the deadline:
-// both are a person's until the Job is admitted. Nothing is decided by what a calibration run was
-// made of.
+// True if only Slackline may write it on a task. The basis of a deadline goes with the deadline,
+// which people may write. Nothing is decided by what a calibration run was made of.
 constexpr bool reserved(const Key& key) {
   return key.writer != Writer::kPeople && key.name != kDeadlineBasis && key.name != kCalibrationOf;
 }

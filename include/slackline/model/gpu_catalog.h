@@ -67,12 +67,16 @@ struct GpuCatalog {
   bool is_share(const GpuType& type) const;
 
   // The type of a node with these labels; a label value that no rule names is its own alias, so an
-  // unconfigured GPU still has a name. Empty when no type label is present.
+  // unconfigured GPU still has a name. Of labels that name no type the next one counts;
+  // empty when none names one.
   //
   // A node that offers parts of its GPUs under the resource of whole ones (MIG strategy "single",
   // time-slicing, MPS) is a type of its own: "A100-MIG-1g.5gb", "T4-SHARED". A pattern names such
   // types only if it has "-MIG-" or "-SHARED" in it.
   GpuType classify(const Labels& labels) const;
+
+  // Whether this value of a type label names a type: a vendor's name does only where a rule has it.
+  bool names_type(std::string_view key, std::string_view value) const;
 
   // The blocks that a node with these labels is in, by topology_labels and no longer than needed;
   // 0: in none. Nodes in the same block are in the same wider ones.

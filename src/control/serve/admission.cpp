@@ -16,6 +16,7 @@ namespace slackline::control {
 namespace {
 
 constexpr std::string_view kGangLabel = "slackline.dev/gang";
+constexpr std::string_view kGangSize = "slackline.dev/gang-size";
 
 bool creates(const AdmissionReview& review) {
   return review.operation == AdmissionOperation::kCreate;
@@ -59,26 +60,62 @@ bool is_counted_elsewhere(const AdmissionReview& review, const AdmissionFacts& f
   return may_write_our_keys(review, facts) && !of_gang;
 }
 
-// Of what people wrote for Slackline: all of it on a Job that it leaves alone, and the label of a
-// gang on one that starts as a whole anyway. Empty: it all counts.
-std::string without_effect(const ReviewedJob& job) {
-  if (job.job.owner && job.job.owner->kind != "CronJob") return {};
-  std::string why = core::why_left_to_others(job.job);
-  if (why.empty() && !job.job.pod_requests.wants_gpus()) why = "asks for no GPU";
+// What people wrote for Slackline on a Job that it leaves alone.
+std::set<std::string> written_on(const ReviewedJob& job) {
   std::set<std::string> keys;
-  if (!why.empty()) {
-    for (const ContractKeys* written : {&job.keys, &job.pod.keys})
-      for (const auto& [key, value] : written->annotations)
-        if (key.starts_with(contract::kPrefix) && !contract::reserved(key)) keys.insert(key);
-    why = "Slackline does not queue the Job, which " + why;
-  } else if (job.pod.keys.label(kGangLabel) != nullptr &&
-             (core::is_written_gang(job.job) || core::written_pods(job.job) == 1)) {
-    keys.emplace(kGangLabel);
-    why =
-        "the Job starts as a whole, and by itself; Jobs that start together are those of a JobSet";
+  for (const ContractKeys* written : {&job.keys, &job.pod.keys})
+    for (const auto& [key, value] : written->annotations)
+      if (key.starts_with(contract::kPrefix) && !contract::reserved(key)) keys.insert(key);
+  return keys;
+}
+
+// Of a gang's keys those that do not count on this Job, and why.
+std::pair<std::set<std::string>, std::string> gang_without_effect(const ReviewedJob& job) {
+  const bool labelled = job.pod.keys.label(kGangLabel) != nullptr;
+  const bool as_whole = !core::starts_one_by_one(job.job);
+  std::set<std::string> keys;
+  if (labelled && as_whole) keys.emplace(kGangLabel);
+  for (const ContractKeys* written : {&job.keys, &job.pod.keys})
+    if (written->annotation(kGangSize) != nullptr && (as_whole || !labelled))
+      keys.emplace(kGangSize);
+  if (as_whole)
+    return {keys,
+            "the Job starts as a whole, and by itself; Jobs that start together are those of "
+            "a JobSet"};
+  return {keys, format("the pods of the Job have no label {}", kGangLabel)};
+}
+
+bool refuses_management(const ContractKeys& keys) {
+  const std::string* label = keys.label(contract::kManagedLabel);
+  return label != nullptr && *label != "true";
+}
+
+std::string stays_managed() {
+  return format(
+      "{}: without effect: the label of the namespace counts; to run the Job without "
+      "Slackline create it in a namespace that does not have it",
+      contract::kManagedLabel);
+}
+
+// Of what people wrote for Slackline, what does not count: all of it on a Job that it leaves alone.
+std::vector<std::string> without_effect(const ReviewedJob& job) {
+  if (job.job.owner && job.job.owner->kind != "CronJob") return {};
+  std::vector<std::string> warnings;
+  const auto warn = [&](const std::set<std::string>& keys, const std::string& why) {
+    if (!keys.empty())
+      warnings.push_back(
+          format("{}: without effect: {}", join({keys.begin(), keys.end()}, ", "), why));
+  };
+  std::string others = core::why_left_to_others(job.job);
+  if (others.empty() && !job.job.pod_requests.wants_gpus()) others = "asks for no GPU";
+  if (!others.empty()) {
+    warn(written_on(job), "Slackline does not queue the Job, which " + others);
+    return warnings;
   }
-  if (keys.empty()) return {};
-  return format("{}: without effect: {}", join({keys.begin(), keys.end()}, ", "), why);
+  const auto [keys, why] = gang_without_effect(job);
+  warn(keys, why);
+  if (refuses_management(job.keys)) warnings.push_back(stays_managed());
+  return warnings;
 }
 
 bool deserves_hints(const AdmissionReview& review) {
@@ -123,6 +160,12 @@ AdmissionDecision decide_admission(const AdmissionReview& review, AdmissionStage
     if (const ReviewedJob* old = old_job_in(review); old != nullptr && job_in(review) != nullptr)
       if (const auto later = annotations_for_later(*old, *job_in(review)); !later.empty())
         decision.warnings.push_back(counts_later(later));
+    if (std::string stays = deadline_stays(review, decision.changes); !stays.empty())
+      decision.warnings.push_back(std::move(stays));
+    // The label of the template is written over.
+    if (creates(review) && !decision.changes.template_labels.empty() &&
+        refuses_management(job_in(review)->pod.keys))
+      decision.warnings.push_back(stays_managed());
     if (!creates(review) && was_leaving(decision.changes))
       decision.warnings.push_back(stays_in_care());
   } else if (!foreign.empty()) {
@@ -141,8 +184,8 @@ AdmissionDecision decide_admission(const AdmissionReview& review, AdmissionStage
         !none.empty())
       decision.warnings.push_back(std::move(none));
   if (!mutates && creates(review) && job_in(review) != nullptr)
-    if (std::string keys = without_effect(*job_in(review)); !keys.empty())
-      decision.warnings.push_back(std::move(keys));
+    for (std::string& text : without_effect(*job_in(review)))
+      decision.warnings.push_back(std::move(text));
   return decision;
 }
 

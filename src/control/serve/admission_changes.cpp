@@ -91,8 +91,27 @@ AdmissionChanges desired_for_new(const ReviewedJob& job, const AdmissionFacts& f
   return desired;
 }
 
-// A deadline follows its class or its delay when those are changed, and goes with them. One that
-// people wrote wins over the class: its origin is not noted.
+// What an update does to the annotation `deadline`.
+struct DeadlineMove {
+  bool written = false;    // another time
+  bool withdrawn = false;  // none; or one that this webhook has just resolved in place of people's
+};
+
+DeadlineMove move_of_deadline(const ReviewedJob& job, const ReviewedJob& old, bool derived) {
+  const std::string* before = old.keys.annotation(contract::kDeadline);
+  const std::string* after = job.keys.annotation(contract::kDeadline);
+  DeadlineMove move;
+  move.written =
+      after != nullptr && job.job.intent->deadline_s && (before == nullptr || *before != *after);
+  const bool resolved =
+      move.written && !derived && job.keys.annotation(contract::kDeadlineBasis) != nullptr;
+  move.withdrawn = before != nullptr && (after == nullptr || resolved);
+  return move;
+}
+
+// A deadline that people write is theirs to move and to take out, as at the creation, and its
+// origin is not noted. One that was resolved follows its class or its delay when those are changed,
+// and goes with them; a time that is written beside its delay does not count.
 void move_promise(const ReviewedJob& job, const ReviewedJob& old, const AdmissionFacts& facts,
                   AdmissionChanges& desired) {
   if (!job.job.intent) return;
@@ -100,13 +119,19 @@ void move_promise(const ReviewedJob& job, const ReviewedJob& old, const Admissio
   const TaskIntent before = old.job.intent ? *old.job.intent : TaskIntent();
   const bool derived = old.keys.annotation(contract::kDeadlineBasis) != nullptr;
   const bool delayed = now.deadline_after_s != before.deadline_after_s;
-  if (!delayed && now.qos_class == before.qos_class) return;
-  const bool written = before.deadline_s && !derived;
-  if (written && !(delayed && now.deadline_after_s)) return;
-  if (!now.deadline_after_s && derived && now.deadline_s && now.deadline_s != before.deadline_s) {
+  const DeadlineMove move = move_of_deadline(job, old, derived);
+  if (derived && move.written && !now.deadline_after_s) {
     desired.dropped = {contract::kDeadlineBasis};
     return;
   }
+  if (!delayed && now.qos_class == before.qos_class && (derived || !move.withdrawn)) {
+    if (derived && (move.written || move.withdrawn))
+      if (const std::string* stays = old.keys.annotation(contract::kDeadline))
+        set(desired.annotations, contract::kDeadline, *stays);
+    return;
+  }
+  const bool theirs = before.deadline_s && !derived && !move.withdrawn;
+  if (theirs && !(delayed && now.deadline_after_s)) return;
   set_promise(desired.annotations, now, job.job.pod_requests, &job.job, job.job.created_s, facts);
   if (desired.annotations.empty())
     desired.dropped = {contract::kDeadline, contract::kDeadlineBasis};

@@ -130,11 +130,10 @@ class Checker {
 
   bool is_ours(const Change& change) const {
     if (contract::reserved(change.key)) return true;
-    // A deadline is a promise once the Job is admitted: it moves only with its class or its delay.
+    // Whose deadline it is once the Job is admitted; a deadline itself people may move.
     const ReviewedJob* old = old_job_in(review_);
-    const bool promise = (change.key == contract::kDeadline && change.before != nullptr) ||
-                         change.key == contract::kDeadlineBasis;
-    return promise && old != nullptr && is_in_care(*old) && !changed(contract::kQosClass) &&
+    return change.key == contract::kDeadlineBasis && old != nullptr && is_in_care(*old) &&
+           !changed(contract::kDeadline) && !changed(contract::kQosClass) &&
            !changed(contract::kDeadlineAfter);
   }
 
@@ -153,6 +152,7 @@ class Checker {
     // An urgent task is due at its creation: its own deadline has always passed.
     if (!intent_.deadline_s || intent_.qos_class == QosClass::kUrgent) return;
     if (!creates_ && !changed(contract::kDeadline)) return;
+    if (!creates_ && is_of_class()) return;
     // Its controller makes it again from the same template, for as long as it takes.
     if (creates_ && is_of_gang(review_)) return;
     if (*intent_.deadline_s > facts_.now_wall_s) return;
@@ -160,6 +160,14 @@ class Checker {
            format("{}: {} is in the past, it is {} now; write a later time, or {}",
                   contract::kDeadline, format_rfc3339(*intent_.deadline_s),
                   format_rfc3339(facts_.now_wall_s), contract::kDeadlineAfter));
+  }
+
+  // People took theirs out, and the class gives one: as old as the Job.
+  bool is_of_class() const {
+    const ReviewedJob* job = job_in(review_);
+    return job != nullptr && job->keys.annotation(contract::kDeadlineBasis) != nullptr &&
+           changed(contract::kDeadlineBasis) && !changed(contract::kQosClass) &&
+           !changed(contract::kDeadlineAfter);
   }
 
   void check_urgent() {

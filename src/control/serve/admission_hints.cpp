@@ -42,7 +42,7 @@ Task task_of(const AdmissionReview& review, const ReviewedJob& reviewed,
   task.member = core::written_pod(job);
   task.gang = job.is_gang();
   task.nodes_may_change = job.nodes_may_change();
-  task.gpus_may_change = job.gpus_may_change();
+  task.gpus_may_change = job.gpus_may_change() && !core::starts_one_by_one(job);
   task.pods_wanted = std::max<std::int64_t>(1, job.parallelism);
   task.gpu_resource = core::primary_gpu_resource(job.pod_requests);
   task.gpus_per_pod = job.pod_requests.gpu_count(task.gpu_resource);
@@ -106,12 +106,13 @@ void hint_at_dependencies(const Task& task, const AdmissionFacts& facts,
 
 // Its pods start one by one: of the time limit they wait for each other.
 void hint_at_time_limit(const Job& job, std::vector<std::string>& hints) {
-  if (!job.active_deadline_s || job.parallelism <= 1 || job.is_gang()) return;
+  const std::int64_t pods = std::max(job.parallelism, job.completions.value_or(0));
+  if (!job.active_deadline_s || pods <= 1 || !core::starts_one_by_one(job)) return;
   hints.push_back(format(
       "spec.activeDeadlineSeconds: {} s count from the turn of the first of {} pods, also while "
       "the others wait for theirs; let completions equal parallelism with completionMode: Indexed, "
       "and all start at once, or allow for the wait",
-      *job.active_deadline_s, job.parallelism));
+      *job.active_deadline_s, pods));
 }
 
 // "is predicted to run 2h00m at best (1x8 on A100)", where that is more than its time limit.
@@ -141,7 +142,7 @@ void hint_at_early_end(const Task& task, const AdmissionFacts& facts,
   const auto limit_s = static_cast<double>(*job.active_deadline_s);
   const std::string runs = longer_than(limit_s, task, facts);
   if (runs.empty()) return;
-  const bool one_by_one = core::written_pods(job) > 1 && !core::is_written_gang(job);
+  const bool one_by_one = core::starts_one_by_one(job);
   hints.push_back(
       format("spec.activeDeadlineSeconds: the Job will be ended after {}, and {} {}; write more "
              "seconds, or leave the limit out",
@@ -150,6 +151,10 @@ void hint_at_early_end(const Task& task, const AdmissionFacts& facts,
 
 // Why no named shape but the written one can be chosen; empty: one can.
 std::string why_shapes_stay(const Task& task) {
+  if (core::starts_one_by_one(*task.job))
+    return "its pods start one by one, each as it is written; shapes are for a Job of one pod, or "
+           "of pods that start together (completionMode: Indexed, completions equal to "
+           "parallelism)";
   const Placement written = task.written_shape();
   const auto may = [&](const Placement& shape) {
     return (task.nodes_may_change || shape.d_node == written.d_node) &&
@@ -200,6 +205,20 @@ void hint_at_refusal(const Task& task, std::vector<std::string>& hints) {
   if (constraints && !constraints->refused.empty())
     hints.push_back(format("spec.template: the API server refuses its pods: {}",
                            printable(constraints->refused, 200)));
+}
+
+// It waits for a node that is not there.
+void hint_at_largest_node(const Task& task, const AdmissionFacts& facts,
+                          std::vector<std::string>& hints) {
+  if (task.intent.any_placement || !task.intent.placements.empty()) return;
+  const auto* cells = facts.snapshot->node_table.cells(task.gpu_resource);
+  if (cells == nullptr) return;
+  std::int64_t largest = 0;
+  for (const GpuCell& cell : *cells)
+    largest = std::max(largest, cell.allocatable);
+  if (largest > 0 && task.gpus_per_pod > largest)
+    hints.push_back(format("spec.template: {} {} per pod: the largest node has {}",
+                           task.gpus_per_pod, printable(task.gpu_resource, 64), largest));
 }
 
 void hint_at_size(const Task& task, const AdmissionFacts& facts, std::vector<std::string>& hints) {
@@ -283,6 +302,20 @@ std::string joins_when_resumed(const AdmissionReview& review) {
       printable(queue_of(intent_of(review), review.ns), 64));
 }
 
+std::string deadline_stays(const AdmissionReview& review, const AdmissionChanges& changes) {
+  const ReviewedJob* old = old_job_in(review);
+  const std::string* given = find_label(changes.annotations, contract::kDeadline);
+  if (given == nullptr || old == nullptr) return {};
+  const std::string* before = old->keys.annotation(contract::kDeadline);
+  if (before == nullptr || *before != *given) return {};
+  const auto& delay_s = intent_of(review).deadline_after_s;
+  if (delay_s)
+    return format("{}: stays {}, because {}: {} counts; change that, or remove it to write a time",
+                  contract::kDeadline, *given, contract::kDeadlineAfter, format_duration(*delay_s));
+  return format("{}: stays {}, as its class has it; write another time, {} or {}",
+                contract::kDeadline, *given, contract::kDeadlineAfter, contract::kQosClass);
+}
+
 std::string stays_in_care() {
   return format("{}: Slackline manages the task until it runs or is deleted; label and gate stay",
                 contract::kManagedLabel);
@@ -298,6 +331,7 @@ std::vector<std::string> find_hints(const AdmissionReview& review, const Admissi
   hint_at_time_limit(job->job, hints);
   hint_at_early_end(task, facts, hints);
   if (facts.trusted) hint_at_refusal(task, hints);
+  if (facts.trusted) hint_at_largest_node(task, facts, hints);
   if (facts.trusted) hint_at_size(task, facts, hints);
   if (facts.trusted) hint_at_deadline(task, facts, hints);
   hint_at_class(task, facts, hints);

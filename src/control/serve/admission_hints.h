@@ -20,6 +20,10 @@ std::string counts_later(const std::vector<std::string>& fields);
 // An update asked for this parallelism of a running Job and nothing else; it has as many pods.
 std::string stays_together(std::int64_t wanted, std::int64_t pods);
 
+// An update wrote another deadline beside what the present one follows, or took it out, and was
+// undone. Empty: it did not.
+std::string deadline_stays(const AdmissionReview& review, const AdmissionChanges& changes);
+
 // A new Job that its author has suspended.
 std::string joins_when_resumed(const AdmissionReview& review);
 

@@ -85,6 +85,13 @@ constexpr std::string_view kLetGo =
     "waits for kube-scheduler, without a plan: `slackline release` or planner.giveBack let it go, "
     "or, where no node that is there could run it, scaleUp did, for a cluster autoscaler";
 
+constexpr std::string_view kNoGpu =
+    "asks for no GPU of the resources in managedResources (devices by resourceClaims are left to "
+    "kube-scheduler)";
+
+constexpr std::string_view kNamesItsNode =
+    "names its node itself (spec.nodeName), so that no scheduler is asked";
+
 // Empty: none of its pods waits so.
 std::string_view let_go(const ClusterSnapshot& snapshot, const Job& job) {
   const bool any = std::ranges::any_of(snapshot.unbound, [&](const PodPtr& pod) {
@@ -107,7 +114,7 @@ std::string why(const ClusterSnapshot& snapshot, const Job& job) {
   if (job.finished) return "has ended: see slackline history";
   if (job.deleting) return "is being deleted";
   if (!job.problems.empty()) return "cannot be read: " + job.problems.front();
-  if (!job.pod_requests.wants_gpus()) return "asks for no GPU of the resources in managedResources";
+  if (!job.pod_requests.wants_gpus()) return std::string(kNoGpu);
   if (std::string devices = served_by_devices(snapshot, job.pod_requests); !devices.empty())
     return devices;
   if (job.kueue) return why_left_to_others(job);
@@ -141,7 +148,7 @@ std::string why(const ClusterSnapshot& snapshot, const Pod& pod) {
   if (pod.bound()) return format("runs on {}, without a plan of Slackline", pod.node.str());
   if (pod.deleting) return "is being deleted";
   if (!pod.problems.empty()) return "cannot be read: " + pod.problems.front();
-  if (!pod.requests.wants_gpus()) return "asks for no GPU of the resources in managedResources";
+  if (!pod.requests.wants_gpus()) return std::string(kNoGpu);
   if (std::string devices = served_by_devices(snapshot, pod.requests); !devices.empty())
     return devices;
   if (std::string others = why_left_to_others(pod); !others.empty()) return others;
@@ -188,10 +195,12 @@ std::string why_not_as_one(const ClusterSnapshot& snapshot, const TaskParts& par
 std::string why_left_to_others(const Job& job) {
   if (job.kueue)
     return "is queued by Kueue, or run by another controller than Kubernetes' own (spec.managedBy)";
+  if (job.names_node) return std::string(kNamesItsNode);
   return job.holds_pods ? "has scheduling gates or a scheduling group of its own" : "";
 }
 
 std::string why_left_to_others(const Pod& pod) {
+  if (pod.bound()) return std::string(kNamesItsNode);
   if (pod.foreign_gate) return "waits behind a scheduling gate that is not Slackline's";
   return pod.in_pod_group ? "is in a scheduling group, which kube-scheduler starts as a whole" : "";
 }

@@ -171,11 +171,16 @@ bool goes_on_in_its_shape(const Job& job) {
          job.completions == job.parallelism;
 }
 
+bool starts_one_by_one(const Job& job) {
+  const bool as_one = job.original && job.original->parallelism;  // any number of pods will do
+  const std::int64_t ends = as_one ? written_pods(job) : job.completions.value_or(1);
+  return !is_written_gang(job) && (written_pods(job) != 1 || ends > 1);
+}
+
 std::int64_t waves_left(const Job& job) {
   const std::int64_t left = job.completions.value_or(0) - job.succeeded;
   const std::int64_t at_a_time = std::max<std::int64_t>(1, job.parallelism);
-  const bool goes_on = written_pods(job) > 1 && !is_written_gang(job) && left > at_a_time;
-  return goes_on ? (left + at_a_time - 1) / at_a_time : 1;
+  return starts_one_by_one(job) && left > at_a_time ? (left + at_a_time - 1) / at_a_time : 1;
 }
 
 bool starts_as_whole(const Job& job) {
@@ -207,6 +212,13 @@ Uid refused_as(const ClusterSnapshot& snapshot, const Job* whole, const Pod& mem
   if (name != member.uid || !member.owner || !spread_of(member.constraints.get()).most) return name;
   const Job* job = owning_job(snapshot, member);
   return job == nullptr || !is_written_gang(*job) ? member.owner->uid : name;
+}
+
+Resources planned_requests(const Job& job) {
+  Resources pod = job.pod_requests;
+  if (job.plan && !job.plan->nodes.empty() && std::ssize(job.plan->nodes) == job.parallelism)
+    pod.set_gpus(primary_gpu_resource(pod), job.plan->shape.gpus() / job.parallelism);
+  return pod;
 }
 
 OriginalShape counted_original(const Job& job) {

@@ -9,7 +9,8 @@ std::optional<MatchExpression> type_requirement(const ClusterSnapshot& snapshot,
                                                 const std::vector<NodeIndex>& of_type,
                                                 const std::vector<NodeIndex>& planned) {
   const auto label_of = [&](NodeIndex node, const std::string& key) {
-    return find_label(snapshot.node(node).node->labels, key);
+    const std::string* value = find_label(snapshot.node(node).node->labels, key);
+    return value != nullptr && catalog.names_type(key, *value) ? value : nullptr;
   };
   for (const std::string& key : catalog.type_labels) {
     const bool shared = std::all_of(planned.begin(), planned.end(),

@@ -480,7 +480,8 @@ Job read_new_job(JsonView json, const GpuCatalog& catalog) {
       !job.kueue && annotations[contract::kSuspendedBy].text() == contract::kSuspendedByUs;
   job.managed = pod_template["metadata"]["labels"][kManagedLabel].text() == "true";
   job.deleting = metadata["deletionTimestamp"].present();
-  job.holds_pods = pod_template["spec"]["schedulingGates"].items().count() > 0 ||
+  job.names_node = !pod_template["spec"]["nodeName"].text().empty();
+  job.holds_pods = job.names_node || pod_template["spec"]["schedulingGates"].items().count() > 0 ||
                    pod_template["spec"]["schedulingGroup"].present();
   job.owner_gang = read_owner_gang(metadata);
   job.created_s = read_time_s(metadata["creationTimestamp"]);

@@ -31,6 +31,10 @@ TEST_F(AdmissionTest, WhatIsWrittenOnAJobThatIsNotQueuedIsWarnedOf) {
   ReviewText gated = job(pairs);
   gated.pod_spec += R"(,"schedulingGates":[{"name":"example.com/gate"}])";
   EXPECT_THAT(validate(gated).warnings, ElementsAre(HasSubstr("which has scheduling gates")));
+  gated.pod_spec = R"("nodeName":"gpu-1")";
+  EXPECT_THAT(validate(gated).warnings,
+              ElementsAre(HasSubstr("which names its node itself (spec.nodeName)")));
+  EXPECT_EQ(mutate(gated).changes, AdmissionChanges()) << "kube-scheduler is not asked";
   kueue.metadata = R"("labels":{"kueue.x-k8s.io/queue-name":"q"})";
   EXPECT_THAT(validate(kueue).warnings, IsEmpty()) << "nothing is written for Slackline";
 }
@@ -51,6 +55,49 @@ TEST_F(AdmissionTest, TheLabelOfAGangOnOneJobIsWarnedOf) {
   labelled.spec = R"("parallelism":2,"completions":2)";
   EXPECT_THAT(validate(labelled).warnings, Not(Contains(HasSubstr("without effect"))))
       << "its pods start one by one but for the label";
+  labelled.spec = R"("parallelism":1,"completions":4)";
+  EXPECT_THAT(validate(labelled).warnings, Not(Contains(HasSubstr("without effect"))))
+      << "one after another is one by one, too";
+}
+
+TEST_F(AdmissionTest, TheSizeOfAGangWithoutItsLabelIsWarnedOf) {
+  const std::string pairs =
+      R"("slackline.dev/expected-duration":"2h","slackline.dev/gang-size":"2")";
+  EXPECT_THAT(validate(job(pairs)).warnings,
+              Contains(HasSubstr("slackline.dev/gang-size: without effect: the Job starts as a "
+                                 "whole")));
+  ReviewText several = job(pairs);
+  several.spec = R"("parallelism":2,"completions":2)";
+  EXPECT_THAT(validate(several).warnings,
+              Contains("slackline.dev/gang-size: without effect: the pods of the Job have no label "
+                       "slackline.dev/gang"));
+  several.template_metadata = R"("labels":{"slackline.dev/gang":"pair"})";
+  EXPECT_THAT(validate(several).warnings, Not(Contains(HasSubstr("without effect"))));
+}
+
+TEST_F(AdmissionTest, AJobThatSaysItIsNotManagedIsToldThatItIs) {
+  const auto says = HasSubstr("slackline.dev/managed: without effect: the label of the namespace");
+  ReviewText text = job(R"("slackline.dev/expected-duration":"2h")");
+  EXPECT_THAT(mutate(text).warnings, IsEmpty());
+  text.template_metadata = R"("labels":{"slackline.dev/managed":"false"})";
+  EXPECT_THAT(mutate(text).warnings, ElementsAre(says));
+  text.template_metadata = "";
+  text.metadata += R"(,"labels":{"slackline.dev/managed":"false"})";
+  EXPECT_THAT(validate(text).warnings, Contains(says));
+}
+
+TEST_F(AdmissionTest, MoreGpusThanAnyNodeHasAreWarnedOf) {
+  const std::string stated = R"("slackline.dev/expected-duration":"2h")";
+  const auto warnings = [&](const std::string& pairs) { return validate(job(pairs)).warnings; };
+  EXPECT_THAT(warnings(stated), IsEmpty());
+  snapshot = a_cluster().with(a_node("gpu-1").of("K80", 1)).build();
+  EXPECT_THAT(warnings(stated),
+              Contains("spec.template: 2 nvidia.com/gpu per pod: the largest node has 1"));
+  EXPECT_THAT(warnings(stated + R"(,"slackline.dev/placements":"1x1")"),
+              Not(Contains(HasSubstr("the largest node"))))
+      << "it may take fewer";
+  facts.trusted = false;
+  EXPECT_THAT(warnings(stated), Not(Contains(HasSubstr("the largest node"))));
 }
 
 // ---- qos-class and expected-duration -----------------------------------------------------------
@@ -169,6 +216,11 @@ TEST_F(AdmissionTest, OfPodsThatStartOneByOneEachIsHeldAgainstTheTimeLimit) {
   waves.spec = R"("parallelism":2,"completions":6,"activeDeadlineSeconds":600)";
   EXPECT_THAT(validate(waves).warnings,
               Contains(HasSubstr("and each of its pods is expected to run 2h00m")));
+  waves.spec = R"("parallelism":1,"completions":6,"activeDeadlineSeconds":600)";
+  EXPECT_THAT(validate(waves).warnings,
+              Contains(HasSubstr("600 s count from the turn of the first of 6 pods")));
+  EXPECT_THAT(validate(waves).warnings,
+              Contains(HasSubstr("and each of its pods is expected to run 2h00m")));
   waves.spec = R"("parallelism":2,"completions":6,"activeDeadlineSeconds":7200)";
   EXPECT_THAT(validate(waves).warnings, Not(Contains(HasSubstr("is expected to run"))));
 }
@@ -182,6 +234,10 @@ TEST_F(AdmissionTest, PodsThatComeAfterOthersCountForTheDeadline) {
   EXPECT_THAT(validate(waves).warnings,
               Contains(AllOf(HasSubstr("cannot be met: started now, the earliest finish is "),
                              HasSubstr("10 times one after the other; waiting not counted)"))));
+  waves.spec = R"("parallelism":1,"completions":7)";
+  EXPECT_THAT(validate(waves).warnings, Contains(HasSubstr("7 times one after the other")));
+  waves.spec = R"("parallelism":1,"completions":5)";
+  EXPECT_THAT(validate(waves).warnings, IsEmpty()) << "one hour is enough for five";
 }
 
 // ---- placements --------------------------------------------------------------------------------
@@ -215,6 +271,9 @@ TEST_F(AdmissionTest, ShapesThatTheJobCannotTakeAreWarnedOf) {
                           "Indexed and completions equal to parallelism"));
   text.spec = R"("parallelism":1,"completions":1,"completionMode":"Indexed")";
   EXPECT_THAT(validate(text).warnings, IsEmpty());
+  text.spec = R"("parallelism":1,"completions":4)";
+  EXPECT_THAT(validate(text).warnings,
+              Contains(HasSubstr("(1x2): its pods start one by one, each as it is written")));
   text = job(modelled + R"("auto")");
   text.pod_spec =
       R"("initContainers":[{"name":"warm","resources":{"limits":{"nvidia.com/gpu":"1"}}}])";

@@ -4,6 +4,7 @@
 namespace slackline::control {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -157,6 +158,85 @@ TEST_F(AdmissionKeptTest, WhatIsNotedForTheNextStartIsAllowed) {
   EXPECT_EQ(refusal(stored), "allowed");
   stored.metadata = annotations(std::string(kPlanNote) + R"(,"slackline.dev/original":"nonsense")");
   EXPECT_THAT(refusal(stored), HasSubstr("ReservedKey"));
+}
+
+// ---- the deadline ------------------------------------------------------------------------------
+
+constexpr const char* kModelled =
+    R"(,"slackline.dev/model":"resnet50","slackline.dev/batch-size":"64","slackline.dev/iterations":"1000")";
+constexpr const char* kBasis = R"(,"slackline.dev/deadline-basis":"deadline-after: 3h00m")";
+
+std::string due(const std::string& time) {
+  return R"("slackline.dev/deadline":"2027-01-)" + time + R"(:00:00Z")";
+}
+
+TEST_F(AdmissionTest, ADeadlineThatPeopleWroteIsTheirsToMoveAndToTakeOut) {
+  const std::string model = R"("slackline.dev/model":"mystery")";
+  const std::string own = model + "," + due("16T08");
+  for (const ReviewText& moved : {update(own, model + "," + due("17T08")), update(own, model),
+                                  update(model, own), update(own + R"(,"note":"hello")", own)}) {
+    EXPECT_EQ(refusal(moved), "allowed");
+    EXPECT_EQ(mutate(moved).changes, AdmissionChanges());
+    EXPECT_THAT(mutate(moved).warnings, IsEmpty());
+  }
+  EXPECT_THAT(refusal(update(own, model + "," + due("14T08"))), HasSubstr("DeadlinePast"));
+  EXPECT_THAT(refusal(update(own, own + kBasis)),
+              HasSubstr("ReservedKey: slackline.dev/deadline-basis"));
+  const std::string tight = model + R"(,"slackline.dev/expected-duration":"9h",)";
+  EXPECT_THAT(validate(update(tight + due("20T08"), tight + due("15T09"))).warnings,
+              Contains(HasSubstr("cannot be met: started now")));
+}
+
+TEST_F(AdmissionTest, WhereTheirsIsTakenOutTheClassGivesADeadline) {
+  const std::string model = std::string(kModelled).substr(1);
+  const ReviewText without = update(model + "," + due("16T08"), model);
+  const AdmissionChanges changes = mutate(without).changes;
+  EXPECT_THAT(changes.annotations,
+              ElementsAre(Pair("slackline.dev/deadline", "2027-01-15T08:21:20Z"),
+                          Pair("slackline.dev/deadline-basis", HasSubstr("normal: 2 x 10m40s"))));
+  // As it is stored, also where that has passed by now.
+  std::string resolved = model;
+  for (const auto& [key, value] : changes.annotations)
+    resolved += ",\"" + key + "\":\"" + value + "\"";
+  for (const double later_s : {0.0, 86400.0}) {
+    facts.now_wall_s = 1.8e9 + later_s;
+    EXPECT_EQ(refusal(update(model + "," + due("16T08"), resolved)), "allowed");
+  }
+}
+
+TEST_F(AdmissionTest, ATimeBesideItsDelayDoesNotCountAndIsWarnedOf) {
+  const std::string delay = R"("slackline.dev/deadline-after":"3h",)";
+  const std::string promised = delay + due("15T11") + kBasis;
+  for (const ReviewText& applied :
+       {update(promised, delay + due("16T08") + kBasis),
+        update(promised, R"("slackline.dev/deadline-after":"3h")" + std::string(kBasis))}) {
+    EXPECT_THAT(mutate(applied).changes.annotations,
+                ElementsAre(Pair("slackline.dev/deadline", "2027-01-15T11:00:00Z")));
+    EXPECT_THAT(mutate(applied).warnings,
+                ElementsAre("slackline.dev/deadline: stays 2027-01-15T11:00:00Z, because "
+                            "slackline.dev/deadline-after: 3h00m counts; change that, or remove it "
+                            "to write a time"));
+    EXPECT_EQ(refusal(applied), "allowed");
+  }
+  const ReviewText unreadable =
+      update(promised, delay + R"("slackline.dev/deadline":"soon")" + std::string(kBasis));
+  EXPECT_THAT(refusal(unreadable), HasSubstr("Unreadable"));
+}
+
+TEST_F(AdmissionTest, ATimeThatIsWrittenWinsOverTheClass) {
+  const std::string by_class =
+      R"x(,"slackline.dev/deadline-basis":"normal: 2 x 10m40s on K80 (fitted)")x" +
+      std::string(kModelled);
+  const ReviewText written = update(due("15T09") + by_class, due("16T08") + by_class);
+  EXPECT_THAT(mutate(written).changes.dropped, ElementsAre("slackline.dev/deadline-basis"));
+  EXPECT_THAT(mutate(written).changes.annotations, IsEmpty());
+  EXPECT_EQ(refusal(written), "allowed");
+  EXPECT_EQ(refusal(update(due("15T09") + by_class, due("16T08") + kModelled)), "allowed");
+  const ReviewText taken_out = update(due("15T09") + by_class, by_class.substr(1));
+  EXPECT_THAT(mutate(taken_out).changes.annotations,
+              ElementsAre(Pair("slackline.dev/deadline", "2027-01-15T09:00:00Z")));
+  EXPECT_THAT(mutate(taken_out).warnings,
+              ElementsAre(HasSubstr("stays 2027-01-15T09:00:00Z, as its class has it")));
 }
 
 }  // namespace

@@ -25,6 +25,8 @@ TEST(NotInQueue, EachCaseNamesWhatIsTheMatter) {
   kueue.kueue = true;
   Job gated = a_job("gated").gpus(1).build();
   gated.holds_pods = true;
+  Job pinned = a_job("pinned").gpus(1).build();
+  pinned.holds_pods = pinned.names_node = true;
   Pod foreign = a_pod("foreign").gpus(1).build();
   foreign.gated = foreign.foreign_gate = true;
   Pod waits = a_pod("each-b").of_job("each").gpus(1).build();
@@ -42,13 +44,18 @@ TEST(NotInQueue, EachCaseNamesWhatIsTheMatter) {
                                 .with(a_pod("serves").gpus(1).owned_by("ReplicaSet", "web"))
                                 .add(kueue)
                                 .add(gated)
+                                .add(pinned)
                                 .add(foreign)
                                 .build();
   EXPECT_THAT(why(cluster, "over"), HasSubstr("the Job has ended: see slackline history"));
-  EXPECT_THAT(why(cluster, "cpu"), HasSubstr("asks for no GPU"));
+  EXPECT_THAT(why(cluster, "cpu"), HasSubstr("asks for no GPU of the resources in managedResources "
+                                             "(devices by resourceClaims are left to"));
   EXPECT_THAT(why(cluster, "child"), HasSubstr("belongs to JobSet set"));
   EXPECT_THAT(why(cluster, "kueue"), HasSubstr("queued by Kueue"));
   EXPECT_THAT(why(cluster, "gated"), HasSubstr("scheduling gates"));
+  EXPECT_THAT(why(cluster, "pinned"), HasSubstr("the Job names its node itself (spec.nodeName)"));
+  EXPECT_THAT(why_left_to_others(a_pod("pinned-0").gpus(1).on("n1").build()),
+              HasSubstr("names its node itself"));
   EXPECT_THAT(why(cluster, "runs"), HasSubstr("runs on n1, without a plan"));
   EXPECT_THAT(why(cluster, "each"),
               HasSubstr("pod by pod (waiting: 1): ask for each, as for each-b"));

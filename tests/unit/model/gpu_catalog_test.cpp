@@ -60,7 +60,8 @@ TEST(GpuCatalog, KnowsWhatLabellersWriteOfModernGpus) {
   EXPECT_EQ(type_of("cloud.google.com/gke-accelerator", "nvidia-h100-mega-80gb").str(), "H100");
   EXPECT_EQ(type_of("cloud.google.com/gke-accelerator", "nvidia-gb200").str(), "GB200");
   EXPECT_EQ(type_of("slackline.dev/gpu-type", "Gaudi3").str(), "Gaudi3");
-  for (const char* resource : {"amd.com/gpu", "habana.ai/gaudi"}) {
+  for (const char* resource :
+       {"amd.com/gpu", "gpu.intel.com/i915", "gpu.intel.com/xe", "habana.ai/gaudi"}) {
     ASSERT_NE(default_gpu_catalog().resource(resource), nullptr) << resource;
     EXPECT_TRUE(default_gpu_catalog().is_whole(resource)) << resource;
   }
@@ -159,6 +160,20 @@ TEST(GpuCatalog, LetsOurOwnLabelWin) {
   const Labels labels = {{"nvidia.com/gpu.product", "Tesla-T4"},
                          {"slackline.dev/gpu-type", "A100"}};
   EXPECT_EQ(default_gpu_catalog().classify(labels).str(), "A100");
+}
+
+TEST(GpuCatalog, AVendorsNameIsNoType) {
+  for (const char* vendor : {"nvidia", "NVIDIA", "amd", "intel", "true", "gpu"})
+    EXPECT_TRUE(type_of("accelerator", vendor).empty()) << vendor;
+  EXPECT_EQ(type_of("accelerator", "nvidia-h100-80gb").str(), "H100");
+  GpuCatalog catalog = default_gpu_catalog();
+  const Labels labels = {{"accelerator", "amd"},
+                         {"amd.com/gpu.product-name", "AMD_Instinct_MI300X_OAM"}};
+  EXPECT_EQ(catalog.classify(labels).str(), "MI300X") << "the next label is looked at";
+  EXPECT_EQ(type_of("slackline.dev/gpu-type", "gpu").str(), "gpu") << "our own label says it";
+  catalog.types.insert(catalog.types.begin(), {GpuType("H100"), {"nvidia"}, 1.0});
+  EXPECT_EQ(catalog.classify({{"accelerator", "nvidia"}}).str(), "H100") << "it was configured";
+  EXPECT_FALSE(catalog.names_type("accelerator", ""));
 }
 
 TEST(GpuCatalog, KnowsHowAResourceIsShared) {

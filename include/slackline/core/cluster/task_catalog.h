@@ -46,8 +46,14 @@ std::int64_t written_pods(const Job& job);
 bool is_written_gang(const Job& job);
 // A stopped gang of which some pods are done: the others are those of the shape in which it began.
 bool goes_on_in_its_shape(const Job& job);
+// Its pods are tasks of their own: more than one at a time that is no gang, or one after another.
+bool starts_one_by_one(const Job& job);
 // Of a Job whose pods start one by one: how often as many as run at a time have yet to run.
 std::int64_t waves_left(const Job& job);
+
+// What each pod of a planned Job asks for, also before Kubernetes 1.36, where its template says
+// what was written.
+Resources planned_requests(const Job& job);
 
 // What of the note `original` still counts: nothing of what a person has written anew since.
 OriginalShape counted_original(const Job& job);
