@@ -18,6 +18,7 @@ struct ContainerAsk {
   Kind kind = Kind::kMain;
   Resources requests{};  // a request that is absent is its limit, as the API's defaults have it
   Resources limits{};
+  bool zero = false;  // it states 0 of CPU or memory, which these do not tell from nothing
 };
 
 struct PodAsk {

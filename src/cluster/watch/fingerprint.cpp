@@ -64,6 +64,8 @@ std::uint64_t fingerprint_of(const ResourceQuota& quota) {
   std::string text = quota.uid.str();
   for (const QuotaLimit& limit : quota.limits)
     text += format("|{}={}/{}", limit.resource, limit.used, limit.hard);
+  for (const std::string& name : quota.must_state)
+    text += format("|{}", name);
   return fingerprint(text);
 }
 

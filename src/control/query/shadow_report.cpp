@@ -31,7 +31,8 @@ std::vector<std::string> notes_of(const ShadowRow& total) {
       "virtual cluster. A run lasts there as long as it really did, times what the models say of "
       "the other GPUs or shape.",
       "The virtual cluster starts a Job at once where there is room, stops none for others, and "
-      "knows no ResourceQuota and no autoscaler.",
+      "knows no autoscaler. ResourceQuotas have the size there that they have now; one that is "
+      "raised is seen at the next event.",
       format("Gain: the mean of real minus virtual, of deadlines virtual minus real. In brackets "
              "its 95 % interval, with days as the sample, because runs of one day have one queue; "
              "none with fewer than {} days.",

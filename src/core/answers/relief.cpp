@@ -306,7 +306,7 @@ void add_quota_relief(const ExplainQuestion& question, const QuotaShortage& shor
   for (const TaskIndex run : state.running()) {
     const SharedUse use = state.use_of(run, state.running_choice(run));
     for (const QuotaNeed& need : use.quotas)
-      if (need.limit == shortage.limit && !state.runs_for_good(run))
+      if (need.limit == shortage.limit && !need.kept && !state.runs_for_good(run))
         holders.emplace_back(ending_of(question, run), use.of(need));
   }
   std::sort(holders.begin(), holders.end(), [](const auto& a, const auto& b) {
@@ -324,7 +324,10 @@ void add_quota_relief(const ExplainQuestion& question, const QuotaShortage& shor
     blocker.p50_s = ending.p50_s;
     blocker.p90_s = p90_s;
   }
-  if (left < shortage.need)
+  if (left >= shortage.need) return;
+  if (shortage.resource == "count/pods")
+    blocker.detail = "it counts ended pods too: room comes as Jobs or pods are deleted";
+  else
     blocker.detail =
         "what holds the rest does not end by itself, or asks for no GPUs: kubectl describe quota";
 }

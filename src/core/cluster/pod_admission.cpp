@@ -118,6 +118,34 @@ std::string apply(const std::vector<std::shared_ptr<const LimitRange>>& ranges, 
   return {};
 }
 
+// ---- ResourceQuota
+
+std::int64_t stated(const ContainerAsk& container, std::string_view name) {
+  constexpr std::string_view kLimits = "limits.";
+  constexpr std::string_view kRequests = "requests.";
+  if (name.starts_with(kLimits)) return amount_of(container.limits, name.substr(kLimits.size()));
+  if (name.starts_with(kRequests)) name.remove_prefix(kRequests.size());
+  return amount_of(container.requests, name);
+}
+
+// Why the pod is refused, whatever the quotas leave; empty: it is not.
+std::string lacking(const std::vector<QuotaDemands>& demands, const PodAsk& ask) {
+  if (ask.level_requests != Resources{} || ask.level_limits != Resources{}) return {};
+  const Resources requests = requests_of(ask);
+  const bool best_effort = requests.cpu_milli == 0 && requests.memory_bytes == 0;
+  for (const QuotaDemands& quota : demands) {
+    if (quota.needs_cpu_or_memory && best_effort) continue;
+    for (const ContainerAsk& container : ask.containers)
+      for (const std::string& name : quota.names)
+        if (!container.zero && stated(container, name) == 0)
+          return format(
+              "a container states no {}, which the ResourceQuota {} demands; add it, or "
+              "a LimitRange with a default",
+              name, quota.quota);
+  }
+  return {};
+}
+
 // ---- the other plug-ins
 
 void refuse(SchedulingConstraints& constraints, std::string why) {
@@ -199,6 +227,11 @@ struct Template {
 bool admit(Template& pod, const PodAdmission& admission) {
   const auto ranges = admission.limit_ranges.find(pod.ns);
   const bool limited = pod.ask != nullptr && ranges != admission.limit_ranges.end();
+  const auto demands = admission.quota_demands.find(pod.ns);
+  PodAsk filled = pod.ask ? *pod.ask : PodAsk{};
+  std::string why = limited ? apply(ranges->second, filled) : std::string();
+  if (why.empty() && pod.ask != nullptr && demands != admission.quota_demands.end())
+    why = lacking(demands->second, filled);
   const auto ns = admission.namespaces.find(pod.ns);
   const bool of_namespace = ns != admission.namespaces.end() && adds_or_refuses(ns->second);
   const std::string name = pod.constraints ? pod.constraints->runtime_class : std::string();
@@ -208,14 +241,12 @@ bool admit(Template& pod, const PodAdmission& admission) {
   const bool ranked = pod.priority_class.empty() || !admission.priority_classes ||
                       admission.priority_classes->contains(pod.priority_class);
   auto volumes = volumes_of(pod.ns, pod.constraints.get(), admission);
-  if (!limited && !of_namespace && !found && !missing && ranked && volumes.empty()) return false;
+  if (!limited && why.empty() && !of_namespace && !found && !missing && ranked && volumes.empty())
+    return false;
   auto changed = std::make_shared<SchedulingConstraints>(pod.constraints ? *pod.constraints
                                                                          : SchedulingConstraints{});
-  if (limited) {
-    PodAsk filled = *pod.ask;
-    refuse(*changed, apply(ranges->second, filled));
-    pod.requests = requests_of(filled);
-  }
+  refuse(*changed, std::move(why));
+  if (limited) pod.requests = requests_of(filled);
   if (of_namespace) live_in(ns->second, *changed);
   if (found) run_in(*runtime->second, pod.requests, *changed);
   if (missing) refuse(*changed, format("their RuntimeClass {} does not exist", name));

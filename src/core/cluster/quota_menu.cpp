@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "slackline/base/saturating.h"
+#include "slackline/core/cluster/task_catalog.h"
 
 namespace slackline::core {
 namespace {
@@ -22,6 +23,19 @@ void add(const std::vector<QuotaNeed>& more, std::vector<QuotaNeed>& needs) {
 std::int64_t pods_to_come(const QueueTask& task) {
   if (!task.plan || !task.job || task.job->suspended) return 0;
   return task.job->wanted_pods() - std::ssize(task.bound) - std::ssize(task.pods);
+}
+
+// Of a run with all its pods that may go on in another shape: by its GPUs and nodes. Uneven amounts
+// stay as they are.
+void divide(const QuotaBook& quotas, const QueueTask& task, std::vector<QuotaNeed>& needs) {
+  const Placement& shape = task.plan->shape;
+  for (QuotaNeed& need : needs) {
+    const bool of_gpus = quotas.resource_of(task.key.ns, need.limit) == task.request.resource;
+    const std::int64_t parts = of_gpus ? shape.gpus() : shape.d_node;
+    if (parts < 1 || need.amount % parts != 0) continue;
+    need.amount /= parts;
+    need.each = of_gpus ? QuotaNeed::Each::kGpu : QuotaNeed::Each::kNode;
+  }
 }
 
 }  // namespace
@@ -64,11 +78,16 @@ std::vector<QuotaNeed> quota_needs(const QuotaBook& quotas, const QueueTask& tas
                                    const PlacementMenu& menu) {
   std::vector<QuotaNeed> needs;
   if (quotas.empty()) return needs;
+  std::int64_t holders = std::max<std::int64_t>(0, pods_to_come(task));
+  if (holders > 0) add(quotas.held(task.key.ns, planned_requests(*task.job), holders), needs);
   for (const auto* pods : {&task.bound, &task.pods})
-    for (const PodPtr& pod : *pods)
-      if (!is_to_come(*pod)) add(quotas.held(task.key.ns, pod->requests, 1), needs);
-  if (const std::int64_t pods = pods_to_come(task); pods > 0)
-    add(quotas.held(task.key.ns, task.job->pod_requests, pods), needs);
+    for (const PodPtr& pod : *pods) {
+      if (is_to_come(*pod)) continue;
+      add(quotas.held(task.key.ns, pod->requests, 1), needs);
+      ++holders;
+    }
+  if (task.is_planned() && task.shape_is_free && holders == task.plan->shape.d_node)
+    divide(quotas, task, needs);
   // Pods of a stopped one that are still ending hold what its next run will.
   if (task.plan || menu.empty() || !needs.empty()) return needs;
   const QuotaDemand demand = demand_of(task, menu.all[menu.by_size.front()].shape);

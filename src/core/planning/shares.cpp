@@ -11,6 +11,11 @@ std::int64_t beyond(std::int64_t used, std::int64_t bound) {
   return std::max<std::int64_t>(0, used - bound);
 }
 
+// Whether a start takes of the quota. What no end gives back is taken once.
+bool takes(const QuotaNeed& need, const SharedUse& use) {
+  return need.kept ? !need.held && !use.anew : !need.held || use.anew;
+}
+
 }  // namespace
 
 ShareUse::ShareUse(std::shared_ptr<const Shares> shares) : shares_(std::move(shares)) {
@@ -78,7 +83,7 @@ bool ShareUse::has_room(const SharedUse& use) const {
 
 bool ShareUse::is_within_quotas(const SharedUse& use) const {
   return std::all_of(use.quotas.begin(), use.quotas.end(), [&](const QuotaNeed& need) {
-    return (need.held && !use.anew) || need.amount <= 0 || use.of(need) <= quota_left_[need.limit];
+    return !takes(need, use) || need.amount <= 0 || use.of(need) <= quota_left_[need.limit];
   });
 }
 
@@ -98,7 +103,7 @@ std::int64_t ShareUse::growth(std::size_t row, std::uint32_t type, std::int64_t 
 void ShareUse::count(const SharedUse& use, int sign) {
   if (!quota_left_.empty())
     for (const QuotaNeed& need : use.quotas)
-      if (!need.held || use.anew || sign < 0) quota_left_[need.limit] -= sign * use.of(need);
+      if (sign < 0 ? !need.kept : takes(need, use)) quota_left_[need.limit] -= sign * use.of(need);
   if (shares_ == nullptr) return;
   const std::size_t row = row_of(use.queue);
   running_[row] += sign;

@@ -1,9 +1,13 @@
 #include "slackline/core/shadow/stock_queue.h"
 
+#include <algorithm>
+#include <map>
 #include <unordered_set>
 #include <utility>
 
+#include "slackline/base/saturating.h"
 #include "slackline/core/cluster/holds.h"
+#include "slackline/core/cluster/quotas.h"
 
 namespace slackline::core {
 namespace {
@@ -69,6 +73,25 @@ PodPtr as_gated(const Pod& pod) {
   return gated;
 }
 
+// As if these pods had never been: what the API server counts of them is given back.
+void give_back_quotas(const std::vector<PodPtr>& dropped, ClusterSnapshot& snapshot) {
+  if (dropped.empty()) return;
+  std::map<std::string, std::vector<const Pod*>> by_namespace;
+  for (const PodPtr& pod : dropped)
+    by_namespace[pod->key.ns].push_back(pod.get());
+  for (auto& quota : snapshot.quotas) {
+    const auto at = by_namespace.find(quota->key.ns);
+    if (at == by_namespace.end()) continue;
+    auto lowered = std::make_shared<ResourceQuota>(*quota);
+    for (const Pod* pod : at->second)
+      for (QuotaLimit& limit : lowered->limits)
+        if (covers(*quota, pod->requests))
+          limit.used = std::max<std::int64_t>(
+              0, saturating_sub(limit.used, amount_of(pod->requests, limit.resource)));
+    quota = std::move(lowered);
+  }
+}
+
 }  // namespace
 
 bool queues_as_one(const ClusterSnapshot& snapshot, const Job& job, StockScope scope) {
@@ -105,11 +128,15 @@ ClusterSnapshot with_stock_queue(const ClusterSnapshot& snapshot, StockScope sco
   }
   std::vector<PodPtr> unbound;
   unbound.reserve(queued.unbound.size());
+  std::vector<PodPtr> dropped;
   for (PodPtr& pod : queued.unbound) {
-    if (pod->owner && held.contains(pod->owner->uid)) continue;
-    unbound.push_back(stock.waits_for_scheduler(*pod) ? as_gated(*pod) : std::move(pod));
+    if (pod->owner && held.contains(pod->owner->uid))
+      dropped.push_back(std::move(pod));
+    else
+      unbound.push_back(stock.waits_for_scheduler(*pod) ? as_gated(*pod) : std::move(pod));
   }
   queued.unbound = std::move(unbound);
+  give_back_quotas(dropped, queued);
   queued.stock_queue = true;
   return queued;
 }

@@ -5,6 +5,12 @@
 namespace slackline::wire {
 namespace {
 
+// What is no amount counts as 0 too.
+bool has_zero(JsonView list, const Resources& read) {
+  return (list["cpu"].present() && read.cpu_milli == 0) ||
+         (list["memory"].present() && read.memory_bytes == 0);
+}
+
 ContainerAsk read_container(JsonView container, ContainerAsk::Kind kind, std::string_view path,
                             ResourceReader& reader) {
   const JsonView resources = container["resources"];
@@ -15,6 +21,8 @@ ContainerAsk read_container(JsonView container, ContainerAsk::Kind kind, std::st
   // What is requested replaces limits. A GPU limit without a request is the rule.
   ask.requests = ask.limits;
   reader.apply(resources["requests"], format("{}.resources.requests", path), ask.requests);
+  ask.zero =
+      has_zero(resources["limits"], ask.limits) || has_zero(resources["requests"], ask.requests);
   return ask;
 }
 

@@ -11,12 +11,18 @@ namespace {
 // The name of the limited resource; empty: Slackline does not count it.
 std::string_view accounted(std::string_view key) {
   constexpr std::string_view kRequests = "requests.";
-  if (key == "count/pods") return "pods";
-  if (key == "pods" || key == "cpu" || key == "memory" || key == "ephemeral-storage") return key;
+  for (const std::string_view same : {"pods", "count/pods", "cpu", "memory", "ephemeral-storage"})
+    if (key == same) return key;
   if (!key.starts_with(kRequests)) return {};
   const std::string_view name = key.substr(kRequests.size());
   const bool known = name == "cpu" || name == "memory" || is_other_resource(name);
   return known ? name : std::string_view();
+}
+
+// Where a quota has one of these, each container must state it.
+bool is_demanded(std::string_view key) {
+  return key == "cpu" || key == "memory" || key == "requests.cpu" || key == "requests.memory" ||
+         key == "limits.cpu" || key == "limits.memory";
 }
 
 std::optional<std::int64_t> amount(JsonView value, std::string_view resource) {
@@ -70,11 +76,13 @@ ResourceQuota read_quota(JsonView json) {
   quota.uid = read_uid(json["metadata"]);
   quota.key = read_key(json["metadata"]);
   for (const auto& [key, value] : spec["hard"].fields()) {
+    if (is_demanded(key)) quota.must_state.emplace_back(key);
     const std::string_view resource = accounted(key);
     const auto hard = amount(value, resource);
     if (resource.empty() || !hard) continue;
     quota.limits.push_back({std::string(resource), *hard, amount(used[key], resource).value_or(0)});
   }
+  std::sort(quota.must_state.begin(), quota.must_state.end());
   const auto order = [](const QuotaLimit& limit) {
     return std::tie(limit.resource, limit.hard, limit.used);
   };

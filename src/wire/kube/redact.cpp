@@ -423,7 +423,7 @@ class Redactor {
     for (const auto& [name, amount] : seen.items()) {
       const std::string_view resource = std::string_view(name).substr(name.find_last_of('.') + 1);
       const bool counted = resource == "cpu" || resource == "memory" || resource == "pods" ||
-                           is_public(name) || is_public(without_verb(name));
+                           name == "count/pods" || is_public(name) || is_public(without_verb(name));
       if (name == "podFixed")
         out[name] = amounts(amount);
       else if (counted)

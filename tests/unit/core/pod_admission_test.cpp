@@ -227,6 +227,49 @@ TEST(PodAdmissionTest, ALimitRangeRefusesLimitsFarAboveRequests) {
             "request at most");
 }
 
+TEST(PodAdmissionTest, AContainerThatLeavesOutWhatAQuotaDemandsIsRefused) {
+  const JobPtr bare = asking(amounts(0, 0, 1), amounts(0, 0, 1));
+  PodAdmission admission;
+  admission.quota_demands["default"] = {{"q", {"limits.memory", "requests.cpu"}}};
+  EXPECT_EQ(with_admission(bare, admission)->constraints->refused,
+            "a container states no limits.memory, which the ResourceQuota q demands; add it, or a "
+            "LimitRange with a default");
+  LimitRange::Item item;
+  item.default_requests = item.default_limits = {{"memory", 8}};
+  admission.limit_ranges = limited(item).limit_ranges;
+  EXPECT_NE(with_admission(bare, admission)->constraints->refused.find("no requests.cpu, which"),
+            std::string::npos);
+  item.default_requests.push_back({"cpu", 500});
+  admission.limit_ranges = limited(item).limit_ranges;
+  EXPECT_EQ(with_admission(bare, admission)->constraints->refused, "");
+  const auto elsewhere = std::make_shared<const Job>(a_job("other/train").gpus(1).build());
+  EXPECT_EQ(with_admission(elsewhere, admission), elsewhere);
+}
+
+TEST(PodAdmissionTest, WhereAQuotaMayDemandNothingNobodyIsRefused) {
+  const JobPtr bare = asking(amounts(0, 0, 1), amounts(0, 0, 1));
+  PodAdmission admission;
+  admission.quota_demands["default"] = {{"q", {"cpu"}, /*needs_cpu_or_memory=*/true}};
+  EXPECT_EQ(with_admission(bare, admission), bare) << "best effort";
+  const JobPtr burstable = asking(amounts(0, 8, 1), amounts(0, 0, 1));
+  EXPECT_NE(with_admission(burstable, admission)->constraints->refused, "");
+
+  const auto changed = [&](const auto& change) {
+    PodAsk ask = *burstable->ask;
+    change(ask);
+    Job job = *burstable;
+    job.ask = std::make_shared<const PodAsk>(std::move(ask));
+    return std::make_shared<const Job>(job);
+  };
+  const JobPtr zero = changed([](PodAsk& ask) {
+    for (ContainerAsk& container : ask.containers)
+      container.zero = true;
+  });
+  EXPECT_EQ(with_admission(zero, admission), zero) << "0 may be stated";
+  const JobPtr whole = changed([](PodAsk& ask) { ask.level_requests.cpu_milli = 1000; });
+  EXPECT_EQ(with_admission(whole, admission), whole) << "the pod states it as a whole";
+}
+
 TEST(PodAdmissionTest, ATaskWhosePodsWouldBeRefusedWaitsAndSaysWhy) {
   const JobPtr job = with_admission(in_class("other"), with_sandbox());
   const ClusterSnapshot snapshot = a_cluster().with(a_node("n1")).add(*job).build();

@@ -1,10 +1,13 @@
 // The tasks that would wait for Slackline in a cluster where nobody holds tasks back.
 #include "slackline/core/shadow/stock_queue.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "slackline/core/cluster/not_in_queue.h"
 #include "slackline/core/cluster/queue.h"
+#include "slackline/model/reason.h"
 #include "support/cluster_builder.h"
 
 namespace slackline::core {
@@ -14,6 +17,8 @@ using test::a_cluster;
 using test::a_job;
 using test::a_node;
 using test::a_pod;
+using test::a_quota;
+using test::kGpu;
 
 // "kind name pods" of what waits, in the order of the queue.
 std::vector<std::string> waiting(const ClusterSnapshot& snapshot) {
@@ -29,6 +34,23 @@ std::vector<std::string> waiting(const ClusterSnapshot& snapshot) {
       names.push_back(std::string(to_string(queue.task(task).kind)) + " " +
                       queue.task(task).key.name + " " +
                       std::to_string(queue.task(task).request.pods));
+  return names;
+}
+
+// Who waits because of a quota.
+std::vector<std::string> kept_by_quotas(const ClusterSnapshot& snapshot) {
+  const GpuCatalog catalog = default_gpu_catalog();
+  QueueOptions options;
+  options.catalog = &catalog;
+  options.predictor = std::make_shared<const Predictor>(WorkloadProfiles{});
+  TaskMenus menus;
+  const Queue queue = make_queue(snapshot, options, menus);
+  std::vector<std::string> names;
+  for (TaskIndex task = 0; task < queue.size(); ++task)
+    if (const auto& hindrance = queue.task(task).hindrance;
+        hindrance && hindrance->reason == reason::kQuotaExceeded)
+      names.push_back(queue.task(task).key.name);
+  std::sort(names.begin(), names.end());
   return names;
 }
 
@@ -90,6 +112,40 @@ TEST(StockQueueTest, AJobThatStartsAsAWholeWaitsAsOneTaskAndItsPodsAreNotThere) 
   EXPECT_EQ(waiting(queued), (std::vector<std::string>{"Job alone 1", "Job gang 2"}));
   EXPECT_TRUE(queued.unbound.empty());
   EXPECT_EQ(stock.unbound.size(), 3U) << "the cluster itself is as it was";
+}
+
+// They have passed the quota.
+TEST(StockQueueTest, WhatItsOwnPodsUseOfAQuotaKeepsNoJob) {
+  const ClusterSnapshot stock = a_cluster()
+                                    .with(a_node("n1").of("A100", 16))
+                                    .with(a_quota("gpus").limit(kGpu, 8, 8).limit("pods", 2, 2))
+                                    .with(a_quota("other/gpus").limit(kGpu, 8, 8))
+                                    .with(a_pod("runs").gpus(4).on("n1"))
+                                    .with(a_job("train").gpus(4))
+                                    .with(a_pod("train-0").of_job("train").gpus(4))
+                                    .with(a_job("more").gpus(8))
+                                    .with(a_job("other/full").gpus(4))
+                                    .build();
+  const ClusterSnapshot queued = with_stock_queue(stock, StockScope::kManaged);
+  EXPECT_EQ(kept_by_quotas(queued), (std::vector<std::string>{"full", "more"}));
+  EXPECT_EQ(stock.quotas[0]->limits[0].used, 8) << "the cluster itself is as it was";
+}
+
+TEST(StockQueueTest, AQuotaThatDoesNotCountThePodsStaysAsUsedAsItIs) {
+  Job bare = a_job("bare").gpus(4).build();
+  bare.pod_requests.cpu_milli = bare.pod_requests.memory_bytes = 0;
+  Pod pod = a_pod("bare-0").of_job("bare").gpus(4).build();
+  pod.requests = bare.pod_requests;
+  const ClusterSnapshot queued =
+      with_stock_queue(a_cluster()
+                           .with(a_node("n1").of("A100", 16))
+                           .with(a_quota("burstable").limit(kGpu, 8, 8).not_best_effort())
+                           .add(bare)
+                           .add(pod)
+                           .with(a_job("counted").gpus(4))
+                           .build(),
+                       StockScope::kManaged);
+  EXPECT_EQ(kept_by_quotas(queued), (std::vector<std::string>{"counted"}));
 }
 
 TEST(StockQueueTest, OtherPodsWaitOneByOne) {

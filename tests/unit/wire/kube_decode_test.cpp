@@ -439,10 +439,25 @@ TEST(KubeDecode, AResourceQuotaIsReadAsFarAsItConcernsPods) {
   std::vector<std::string> limits;
   for (const QuotaLimit& limit : quota.limits)
     limits.push_back(format("{} {}/{}", limit.resource, limit.used, limit.hard));
-  EXPECT_THAT(limits, ElementsAre("cpu 250/1500", "memory 0/2147483648", "nvidia.com/gpu 3/8",
-                                  "pods 0/10"));
+  EXPECT_THAT(limits, ElementsAre("count/pods 0/10", "cpu 250/1500", "memory 0/2147483648",
+                                  "nvidia.com/gpu 3/8"));
+  EXPECT_THAT(quota.must_state, ElementsAre("limits.cpu", "memory", "requests.cpu"));
   EXPECT_FALSE(quota.other_scopes);
   EXPECT_FALSE(quota.needs_cpu_or_memory);
+}
+
+TEST(KubeDecode, AContainerThatStatesZeroOfCpuOrMemoryIsTold) {
+  const auto job = decoded<Job>(KubeKind::kJob, R"({"metadata":{"name":"j"},"spec":{"template":{
+    "spec":{"containers":[
+      {"resources":{"requests":{"cpu":"0"},"limits":{"nvidia.com/gpu":"1"}}},
+      {"resources":{"requests":{"cpu":"1"},"limits":{"memory":"0"}}},
+      {"resources":{"limits":{"cpu":"1","memory":"1Gi"}}},
+      {}]}}}})");
+  ASSERT_TRUE(job.ask);
+  std::vector<bool> zero;
+  for (const ContainerAsk& container : job.ask->containers)
+    zero.push_back(container.zero);
+  EXPECT_THAT(zero, ElementsAre(true, true, false, false));
 }
 
 TEST(KubeDecode, ScopesOfAQuotaAreReadInBothSpellings) {
@@ -878,6 +893,20 @@ TEST(KubeDecode, AJobTellsItsImageAndHowItsNameWasMade) {
       {"name":"main","image":"t:1","resources":{"limits":{"nvidia.com/gpu":"1"}}}]}}}})");
   EXPECT_EQ(job.image, "t:1");
   EXPECT_EQ(job.generate_name, "train-");
+}
+
+TEST(KubeDecode, AJobThatNamesItsNodeIsNotForTheQueue) {
+  const auto job = [](const char* spec) {
+    return decoded<Job>(KubeKind::kJob, format(R"({{"metadata":{{"name":"train"}},
+        "spec":{{"template":{{"spec":{{{}"containers":[{{"name":"main","resources":
+        {{"limits":{{"nvidia.com/gpu":"1"}}}}}}]}}}}}}}})",
+                                               spec));
+  };
+  EXPECT_TRUE(job("").is_for_queue());
+  EXPECT_FALSE(job("").names_node);
+  const Job named = job(R"("nodeName":"n1",)");
+  EXPECT_TRUE(named.names_node);
+  EXPECT_FALSE(named.is_for_queue());
 }
 
 TEST(KubeDecode, AJobTellsWhenKubernetesEndsIt) {

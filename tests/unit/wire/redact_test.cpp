@@ -159,7 +159,7 @@ TEST(Redact, OtherKindsAreLeftOutAndOtherTextsRefused) {
       {"kind": "LimitRange", "metadata": {"name": "l"}, "spec": {"limits": [
         {"type": "Container", "default": {"cpu": "4"}, "max": {"nvidia.com/gpu": "2"}}]}},
       {"kind": "ResourceQuota", "metadata": {"name": "q"}, "spec": {"hard":
-        {"requests.nvidia.com/gpu": "8", "pods": "3", "count/secrets": "1",
+        {"requests.nvidia.com/gpu": "8", "pods": "3", "count/pods": "9", "count/secrets": "1",
          "gold.storageclass.storage.k8s.io/requests.storage": "1Ti"}}},
       {"kind": "RuntimeClass", "metadata": {"name": "r"}, "overhead": {"podFixed": {"cpu": "250m"}}})");
   EXPECT_EQ(dump.objects, 3u);
@@ -170,7 +170,7 @@ TEST(Redact, OtherKindsAreLeftOutAndOtherTextsRefused) {
       json::parse(
           R"({"type": "Container", "default": {"cpu": "4"}, "max": {"nvidia.com/gpu": "2"}})"));
   EXPECT_EQ(items[1]["spec"]["hard"],
-            json::parse(R"({"requests.nvidia.com/gpu": "8", "pods": "3"})"));
+            json::parse(R"({"requests.nvidia.com/gpu": "8", "pods": "3", "count/pods": "9"})"));
   EXPECT_EQ(items[2]["overhead"]["podFixed"]["cpu"], "250m");
   EXPECT_FALSE(redact("[]"));
   const auto lists = redact(

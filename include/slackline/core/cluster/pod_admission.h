@@ -1,7 +1,7 @@
 // What kube-apiserver's admission makes of a template, before there is a pod: the plug-ins
-// LimitRanger, PodNodeSelector (and OpenShift's), PodTolerationRestriction, RuntimeClass and, of a
-// Job's template, Priority. docs/OPERATIONS.md has the table of all. And which volumes its pods
-// will have.
+// LimitRanger, PodNodeSelector (and OpenShift's), PodTolerationRestriction, RuntimeClass, what
+// ResourceQuota wants stated and, of a Job's template, Priority. docs/OPERATIONS.md has the table
+// of all. And which volumes its pods will have.
 #pragma once
 
 #include <string>

@@ -73,6 +73,7 @@ struct QuotaNeed {
   enum class Each : std::uint8_t { kTask, kNode, kGpu };
   Each each = Each::kTask;
   bool held = false;  // its pods are there: its start takes no more, its end gives back
+  bool kept = false;  // it counts ended pods too: an end gives nothing back
 };
 
 // What a run uses, or would.
