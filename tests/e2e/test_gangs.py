@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from support.controlplane import ROOT
 from support.daemon import slackline_binary
-from support.objects import DURATION, TEAM, gpu_job, gpu_pod, name_of, node_of, phase_of
+from support.objects import DURATION, TEAM, gpu_job, gpu_pod, gpu_quota, name_of, node_of, phase_of
 from support.queued_case import QueuedCase
 
 GATE = "slackline.dev/queue"
@@ -199,8 +199,7 @@ class GangsTest(QueuedCase):
 
     def test_no_half_starts_that_a_quota_cut_off(self):
         """Its controller makes the first pod, is refused the second, and tries again for as long as it takes."""
-        limit = {"metadata": {"name": "gpus", "namespace": TEAM}, "spec": {"hard": {"requests.nvidia.com/gpu": 4}}}
-        self.cluster.apply([{"apiVersion": "v1", "kind": "ResourceQuota", **limit}])
+        self.cluster.apply([gpu_quota("gpus", 4)])
         quota = ("delete", "resourcequota", "gpus", "-n", TEAM, "--ignore-not-found")
         self.addCleanup(self.cluster.kubectl, *quota)
         path = f"/api/v1/namespaces/{TEAM}/resourcequotas/gpus"

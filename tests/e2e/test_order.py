@@ -18,6 +18,7 @@ from support.objects import (
     disk,
     gpu_job,
     gpu_pod,
+    gpu_quota,
     limit_range,
     name_of,
     node_of,
@@ -317,6 +318,21 @@ class OrderTest(QueuedCase):
         self.wait_bound("chips")
         self.assertNotIn("slackline.dev/plan", self.job("chips")["metadata"]["annotations"])
 
+    def test_pods_of_a_job_that_come_one_after_another_keep_its_place_and_its_quota(self):
+        self.apply(gpu_quota("four", 4))
+        self.addCleanup(self.cluster.kubectl, "delete", "resourcequota", "four", "-n", TEAM)
+        path = f"/api/v1/namespaces/{TEAM}/resourcequotas/four"
+        self.cluster.wait(lambda: self.cluster.request("GET", path)[1].get("status", {}).get("used"), 20, "the quota")
+        self.apply(self.for_a_while("first", "5s"))
+        self.wait_bound("first")
+        self.apply(self.for_a_while("folds", "5s", at_a_time=2, deadline="90s"), self.for_a_while("behind", "5s"))
+        self.cluster.wait(lambda: {"folds", "behind"} <= self.rows().keys(), 20, "both to be queued")
+        self.assertIs(self.job("folds")["spec"]["suspend"], True, "the quota would refuse its pods")
+        self.cluster.wait(lambda: self.job("behind")["status"].get("succeeded"), 90, "the last one to end")
+        folds = [pod["status"]["startTime"] for pod in self.cluster.pods_of("folds", TEAM)]
+        self.assertEqual(len(folds), 4)
+        self.assertGreater(self.job("behind")["status"]["startTime"], max(folds))
+
     # ---- words the tests are written in --------------------------------------------------------
 
     def fill_the_cluster(self, gpus=4):
@@ -340,6 +356,15 @@ class OrderTest(QueuedCase):
         job["spec"]["template"]["spec"]["containers"][0]["resources"] = {}
         if duration:
             job["spec"]["template"]["metadata"]["annotations"] = {DURATION: duration}
+        return job
+
+    @staticmethod
+    def for_a_while(name, duration, at_a_time=1, deadline=None):
+        """Four GPUs in all; of several pods at a time twice as many come."""
+        told = {"expected-duration": duration, **({"deadline-after": deadline} if deadline else {})}
+        pods = {"parallelism": at_a_time, "completions": at_a_time**2}
+        job = gpu_job(name, gpus=4 // at_a_time, annotations=told, spec=pods)
+        job["spec"]["template"]["metadata"]["annotations"][DURATION] = duration
         return job
 
     @staticmethod

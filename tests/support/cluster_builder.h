@@ -47,8 +47,15 @@ class ClusterBuilder {
     return *this;
   }
 
+  // A pod of a Job that has succeeded on its node; steady.
+  ClusterBuilder& succeeded(const PodBuilder& pod, double at_s) {
+    succeeded_.push_back({std::make_shared<const Pod>(pod.build()), at_s});
+    return *this;
+  }
+
   ClusterSnapshot build() const {
     ClusterSnapshot snapshot;
+    snapshot.succeeded = succeeded_;
     snapshot.version = 1;
     snapshot.synced = true;
     Sightings sightings;
@@ -64,6 +71,8 @@ class ClusterBuilder {
     std::sort(snapshot.budgets.begin(), snapshot.budgets.end(),
               [](const auto& a, const auto& b) { return a->key < b->key; });
     snapshot.quotas = quotas_;
+    std::sort(snapshot.quotas.begin(), snapshot.quotas.end(),
+              [](const auto& a, const auto& b) { return a->key < b->key; });
     return core::make_snapshot(std::move(snapshot));
   }
 
@@ -103,6 +112,7 @@ class ClusterBuilder {
   std::vector<Node> nodes_;
   std::vector<Pod> pods_;
   std::vector<Job> jobs_;
+  std::vector<SucceededPod> succeeded_;
   std::vector<std::shared_ptr<const DisruptionBudget>> budgets_;
   std::vector<std::shared_ptr<const ResourceQuota>> quotas_;
   std::map<Uid, PlanSighting> sightings_;

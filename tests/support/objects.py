@@ -164,6 +164,15 @@ def device_on(node, name):
     }
 
 
+def gpu_quota(name, gpus, namespace=TEAM):
+    return {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {"hard": {f"requests.{GPU}": gpus}},
+    }
+
+
 def limit_range(name, cpu, gpus, namespace=TEAM):
     """Containers that leave out their CPU get this much, and no container gets more GPUs."""
     limit = {"type": "Container", "default": {"cpu": cpu}, "defaultRequest": {"cpu": cpu}, "max": {GPU: gpus}}

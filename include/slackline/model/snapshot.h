@@ -53,6 +53,12 @@ struct GivenUp {
   double due_s = 0;
 };
 
+// A pod of a Job that has succeeded on its node, which may make another one now.
+struct SucceededPod {
+  PodPtr pod;       // as it ran
+  double at_s = 0;  // steady
+};
+
 // GPUs of a node that are promised to a task's unbound pods (core/cluster/holds.h).
 struct Hold {
   Resources amount;
@@ -122,6 +128,7 @@ struct ClusterSnapshot {
   std::shared_ptr<const Sightings> sightings;  // null: none
   HoldTable holds;
   bool stock_queue = false;  // as if it all waited (core/shadow/stock_queue.h): nobody writes to it
+  std::vector<SucceededPod> succeeded{};  // in the last ten seconds; in order of time
   bool taken_on_trust = false;  // a dump: nothing in it can be proved, so all of it is believed
 
   // As fits() of model/resources.h, but that of its others `request` may ask for more than is there

@@ -98,6 +98,7 @@ void Cache::put(Pod fresh, News& news) {
   if (pod->terminal()) {
     if (pod->bound()) news.ended_pods.push_back(pod);
     if (old && old->bound() && pod->phase == PodPhase::kFailed) note_loss(*old);
+    if (old && pod->phase == PodPhase::kSucceeded) note_success(old);
     if (old) forget_pod(pod->key);
     note_displaced(pod);
     belief_.forget(pod->uid);
@@ -222,6 +223,12 @@ void Cache::note_displaced(const PodPtr& pod) {
   if (pod->phase == PodPhase::kSucceeded) return;  // it was told to end, and had nothing left to do
   if (displaced_.size() >= kMostDisplaced) displaced_.erase(displaced_.begin());
   displaced_[pod->uid] = {pod, clock_.steady_s() + kDisplacedFor_s};
+}
+
+void Cache::note_success(const PodPtr& pod) {
+  const bool of_job = pod->owner && pod->owner->kind == "Job";
+  if (!of_job || !pod->bound() || !pod->managed || !pod->requests.wants_gpus()) return;
+  succeeded_.push_back({pod, clock_.steady_s()});
 }
 
 std::vector<PodPtr> Cache::displaced() {
@@ -356,6 +363,9 @@ std::shared_ptr<ClusterSnapshot> Cache::build() {
   for (const auto& [key, each] : given_up_pods_)
     next->given_up_pods.push_back(each);
   next->sightings = sightings_;
+  std::erase_if(succeeded_, [ended_by_s = clock_.steady_s() - core::kNextPodWithin_s](
+                                const SucceededPod& each) { return each.at_s <= ended_by_s; });
+  next->succeeded = succeeded_;
   next->taken_on_trust = !belief_.proves();
   return next;
 }

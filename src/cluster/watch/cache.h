@@ -115,6 +115,7 @@ class Cache {
   void put(const PriorityClass& priority_class, News& news) SLACKLINE_REQUIRES(mutex_);
   void put(RuntimeClass runtime, News& news) SLACKLINE_REQUIRES(mutex_);
   void put(LimitRange range, News& news) SLACKLINE_REQUIRES(mutex_);
+  void put(ResourceQuota quota, News& news) SLACKLINE_REQUIRES(mutex_);
   void put(VolumeClaim claim, News& news) SLACKLINE_REQUIRES(mutex_);
   void put(Volume volume, News& news) SLACKLINE_REQUIRES(mutex_);
   void forget_claim(const ObjectKey& key, News& news) SLACKLINE_REQUIRES(mutex_);
@@ -123,6 +124,8 @@ class Cache {
   void find_volume_of(const ObjectKey& claim, News& news) SLACKLINE_REQUIRES(mutex_);
   void forget_limit_range(const ObjectKey& key, News& news) SLACKLINE_REQUIRES(mutex_);
   void set_limit_ranges(const std::string& ns, News& news) SLACKLINE_REQUIRES(mutex_);
+  void forget_quota(const ObjectKey& key, News& news) SLACKLINE_REQUIRES(mutex_);
+  void set_quota_demands(const std::string& ns, News& news) SLACKLINE_REQUIRES(mutex_);
   void take_in(const JobPtr& seen, double due_s, News& news) SLACKLINE_REQUIRES(mutex_);
   // The part of it that counts; with the volumes of its claims, as long as it has no node.
   PodPtr judged(const PodPtr& seen, News& news) SLACKLINE_REQUIRES(mutex_);
@@ -170,6 +173,7 @@ class Cache {
   void sight(const Uid& uid, const PlanNote* plan) SLACKLINE_REQUIRES(mutex_);
   void note_progress(const Pod& pod) SLACKLINE_REQUIRES(mutex_);
   void note_loss(const Pod& pod) SLACKLINE_REQUIRES(mutex_);
+  void note_success(const PodPtr& pod) SLACKLINE_REQUIRES(mutex_);
   void forget_carrier(const Uid& uid) SLACKLINE_REQUIRES(mutex_);
   template <class T>
   void give_up(std::map<ObjectKey, GivenUp<T>>& given_up, const std::shared_ptr<const T>& seen,
@@ -231,6 +235,7 @@ class Cache {
   std::map<ObjectKey, GivenUp<Pod>> given_up_pods_ SLACKLINE_GUARDED_BY(mutex_);
   std::shared_ptr<Sightings> sightings_ SLACKLINE_GUARDED_BY(mutex_);  // by edit_sightings()
   std::uint64_t sightings_owned_in_ SLACKLINE_GUARDED_BY(mutex_) = 0;
+  std::vector<SucceededPod> succeeded_ SLACKLINE_GUARDED_BY(mutex_);  // in order of time
 
   // Held while a snapshot is made, so that they come out in order; never taken under mutex_.
   Mutex publish_mutex_;

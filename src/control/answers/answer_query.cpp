@@ -241,7 +241,7 @@ namespace {
 // Pods that start one by one are quoted one by one.
 core::Variant as_one(const PostedTask& posted) {
   core::Variant task{posted.job, posted.pod};
-  if (posted.job && core::written_pods(*posted.job) > 1 && !core::is_written_gang(*posted.job)) {
+  if (posted.job && core::starts_one_by_one(*posted.job)) {
     auto pod = std::make_shared<Pod>(*core::written_pod(*posted.job));
     pod->key = posted.job->key;
     pod->intent = posted.job->intent;

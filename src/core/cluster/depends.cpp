@@ -85,8 +85,9 @@ void come_after_dependencies(const ClusterSnapshot& snapshot, const std::vector<
   JobRuns jobs;
   for (TaskIndex task = 0; task < tasks.size(); ++task) {
     const bool ends = tasks[task].plan ? tasks[task].is_planned() : !tasks[task].hindrance;
-    if (tasks[task].job && tasks[task].length_known() && (ends || follows(task)))
-      jobs[tasks[task].job->key] = {task};
+    const Job* job = tasks[task].job.get();
+    if (job == nullptr || starts_one_by_one(*job)) continue;
+    if (tasks[task].length_known() && (ends || follows(task))) jobs[job->key] = {task};
   }
   add_other_runs(snapshot, tasks, runs, jobs);
   // What the task comes after; nullopt: one of them is not known.

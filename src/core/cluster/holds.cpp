@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <optional>
 #include <unordered_map>
 
 #include "slackline/base/duration.h"
+#include "slackline/core/cluster/each_pod.h"
 #include "slackline/core/cluster/largest_first.h"
 #include "slackline/core/cluster/later_members.h"
+#include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/planning/gpu_types.h"
 
 namespace slackline::core {
@@ -72,6 +75,11 @@ class HoldDeriver {
           add_bound(*pod);
     for (const PlanGroup& group : groups_)
       hold_plan(group);
+    for (const SucceededPod* last : followed_by_others(snapshot_)) {
+      HoldIdentity self = hold_identity(snapshot_, *last->pod);
+      add(last->pod->node, Hold{last->pod->requests, last->pod->priority, std::move(self.task),
+                                std::move(self.gang), Uid{}, last->at_s + kNextPodWithin_s});
+    }
     return {snapshot_.nodes.size(), nodes_, std::move(holds_)};
   }
 
@@ -238,7 +246,7 @@ class HoldDeriver {
     member.owner = OwnerRef{"Job", group.job->key.name, group.job->uid};
     HoldIdentity self = hold_identity(member, group.job);
     const bool known = !group.waiting.empty();
-    return Hold{group.job->pod_requests,
+    return Hold{planned_requests(*group.job),
                 known ? group.waiting.front()->priority : group.job->priority,
                 std::move(self.task),
                 std::move(self.gang),
@@ -275,6 +283,41 @@ class HoldDeriver {
 };
 
 }  // namespace
+
+std::vector<const SucceededPod*> followed_by_others(const ClusterSnapshot& snapshot) {
+  struct Ended {
+    const Job* job = nullptr;
+    std::vector<const SucceededPod*> pods{};
+    std::int64_t live = 0;
+    std::int64_t going = 0;
+  };
+  std::map<std::string_view, Ended> by_job;  // uid
+  for (const SucceededPod& each : snapshot.succeeded) {
+    const Job* job = owning_job(snapshot, *each.pod);
+    if (job == nullptr || job->plan || idle_job(job) || !job->completions) continue;
+    if (!starts_one_by_one(*job)) continue;
+    Ended& ended = by_job[job->uid.str()];
+    ended.job = job;
+    ended.pods.push_back(&each);
+  }
+  if (by_job.empty()) return {};
+  each_pod(snapshot, [&](const Pod& pod) {
+    if (!pod.owner) return;
+    if (const auto at = by_job.find(pod.owner->uid.str()); at != by_job.end())
+      ++(pod.deleting ? at->second.going : at->second.live);
+  });
+  std::vector<const SucceededPod*> places;
+  for (const auto& [uid, ended] : by_job) {
+    const Job& job = *ended.job;
+    // The Job's counts follow its pods a second later.
+    const auto uncounted = std::max<std::int64_t>(0, job.active - ended.live - ended.going);
+    const std::int64_t left = *job.completions - job.succeeded - uncounted;
+    const std::int64_t next = std::min(job.parallelism, left) - ended.live;
+    for (std::int64_t i = 0; i < std::min(next, std::ssize(ended.pods)); ++i)
+      places.push_back(*(ended.pods.rbegin() + i));
+  }
+  return places;
+}
 
 HoldTable derive_holds(const ClusterSnapshot& snapshot) {
   return HoldDeriver(snapshot).derive();

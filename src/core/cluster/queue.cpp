@@ -88,7 +88,7 @@ class QueueMaker {
         resizer_(snapshot, options),
         quotas_(snapshot),
         gang_places_(gang_places_of(options)) {
-    quotas_.charge_released(snapshot);
+    quotas_.charge_released(snapshot, options.now_steady_s);
   }
 
   Queue make() {
@@ -231,7 +231,7 @@ class QueueMaker {
         tasks.back().quotas = quotas_.held(run.pod->key.ns, run.pod->requests, 1);
         queue_.others_.push_back(run.pod);
       }
-      add_later_pods(snapshot_, queue_.tasks_, menus_, eligibility, tasks);
+      add_later_pods(snapshot_, queue_.tasks_, other_runs_, menus_, eligibility, tasks);
       come_after_dependencies(snapshot_, queue_.tasks_, other_runs_, tasks);
     }
     rest_ = RestNeeds(snapshot_, queue_.pools_, queue_.tasks_, other_runs_, tasks);

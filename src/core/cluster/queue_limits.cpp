@@ -2,8 +2,10 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <unordered_set>
 
 #include "eligibility.h"
+#include "other_runs.h"
 #include "queue_tasks.h"
 #include "slackline/base/text.h"
 #include "slackline/core/cluster/task_catalog.h"
@@ -46,18 +48,57 @@ struct Wave {
   std::vector<TaskIndex> pods;
   std::int64_t later = 0;
 };
+// The runs stand behind the tasks.
 std::map<ObjectKey, Wave> find_waves(const ClusterSnapshot& snapshot,
-                                     const std::vector<QueueTask>& tasks) {
+                                     const std::vector<QueueTask>& tasks,
+                                     const std::vector<OtherRun>& runs) {
   std::map<ObjectKey, Wave> waves;
-  for (TaskIndex task = 0; task < tasks.size(); ++task) {
-    if (tasks[task].kind != TaskKind::kPod || !tasks[task].length_known()) continue;
-    const Job* job = owning_job(snapshot, *tasks[task].member);
-    if (job == nullptr || job->suspended || job->deleting || waves_left(*job) < 2) continue;
+  const auto add = [&](TaskIndex task, const Pod& pod) {
+    const Job* job = owning_job(snapshot, pod);
+    if (job == nullptr || job->suspended || job->deleting || waves_left(*job) < 2) return;
     Wave& wave = waves[job->key];
     wave.pods.push_back(task);
     wave.later = *job->completions - job->succeeded - std::ssize(wave.pods);
+  };
+  std::unordered_set<Uid> of_tasks;
+  for (TaskIndex task = 0; task < tasks.size(); ++task) {
+    if (tasks[task].kind != TaskKind::kPod || !tasks[task].length_known()) continue;
+    add(task, *tasks[task].member);
+    of_tasks.insert(tasks[task].uid);
   }
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    if (runs[i].known && !runs[i].gone_by_s && !of_tasks.contains(runs[i].pod->uid))
+      add(static_cast<TaskIndex>(tasks.size() + i), *runs[i].pod);
   return waves;
+}
+
+// What comes after a run that nobody planned: where its pod was, or on others of the pool.
+PlanTask after_run(const ClusterSnapshot& snapshot, const OtherRun& run, const PlanTask& planned,
+                   std::int64_t times) {
+  PlanTask later;
+  later.submit_s = planned.submit_s;
+  if (const auto due_s = effective_intent(snapshot, *run.pod).deadline_s) later.deadline_s = *due_s;
+  later.request_gpus = planned.request_gpus;
+  later.queue = planned.queue;
+  later.menu = repeated(*planned.menu, times);
+  return later;
+}
+
+PlanTask after_task(const QueueTask& task, const PlanTask& planned, std::int64_t times,
+                    TaskMenus& menus, Eligibility& eligibility) {
+  PlanTask later;
+  later.submit_s = planned.submit_s;
+  later.deadline_s = planned.deadline_s + task.later_s;
+  later.qos = planned.qos;
+  later.request_gpus = planned.request_gpus;
+  later.type = planned.type;
+  later.level = planned.level;
+  later.queue = planned.queue;
+  later.menu = repeated(*menus.of(*task.intent, task.request).menu, times);
+  later.preference = planned.preference;
+  later.fallback_after_s = planned.fallback_after_s;
+  later.eligible = eligibility.of(task);
+  return later;
 }
 
 // How long it runs at least, as far as that is known.
@@ -139,8 +180,9 @@ void make_time_for_later_pods(const ClusterSnapshot& snapshot, const TaskMenu& m
 }
 
 void add_later_pods(const ClusterSnapshot& snapshot, const std::vector<QueueTask>& tasks,
-                    TaskMenus& menus, Eligibility& eligibility, std::vector<PlanTask>& planned) {
-  for (const auto& [job, wave] : find_waves(snapshot, tasks)) {
+                    const std::vector<OtherRun>& runs, TaskMenus& menus, Eligibility& eligibility,
+                    std::vector<PlanTask>& planned) {
+  for (const auto& [job, wave] : find_waves(snapshot, tasks, runs)) {
     std::int64_t places = std::ssize(wave.pods);
     std::int64_t left = wave.later;
     for (const TaskIndex pod : wave.pods) {
@@ -148,21 +190,11 @@ void add_later_pods(const ClusterSnapshot& snapshot, const std::vector<QueueTask
       --places;
       if (times <= 0) break;
       left -= times;
-      const QueueTask& task = tasks[pod];
-      PlanTask later;
+      PlanTask later = pod < tasks.size()
+                           ? after_task(tasks[pod], planned[pod], times, menus, eligibility)
+                           : after_run(snapshot, runs[pod - tasks.size()], planned[pod], times);
       later.id = std::ssize(planned);
-      later.submit_s = planned[pod].submit_s;
-      later.deadline_s = planned[pod].deadline_s + task.later_s;
-      later.qos = planned[pod].qos;
-      later.request_gpus = planned[pod].request_gpus;
-      later.type = planned[pod].type;
-      later.level = planned[pod].level;
-      later.queue = planned[pod].queue;
       later.preemptible = later.stops_others = false;
-      later.menu = repeated(*menus.of(*task.intent, task.request).menu, times);
-      later.preference = planned[pod].preference;
-      later.fallback_after_s = planned[pod].fallback_after_s;
-      later.eligible = eligibility.of(task);
       later.after = {pod};
       planned.push_back(std::move(later));
     }

@@ -17,6 +17,7 @@
 #include "slackline/core/cluster/later_members.h"
 #include "slackline/core/cluster/pools.h"
 #include "slackline/core/cluster/predicates.h"
+#include "slackline/core/cluster/quotas.h"
 #include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/planning/gpu_types.h"
 #include "slackline/model/contract.h"
@@ -38,9 +39,11 @@ constexpr double kLeaderAloneAfter_s = 10;
 // A controller has made all pods of a gang of unknown size once it makes no more for as long.
 constexpr double kGangIsWholeAfter_s = 2;
 
-// Its pods start one by one, and a time limit would run behind their gates.
-bool opens_with_its_first_pod(const Job& job) {
-  return job.active_deadline_s && !is_written_gang(job) && written_pods(job) > 1;
+// Its pods start one by one. A time limit would run behind their gates, and what a quota refuses
+// waits nowhere.
+bool opens_with_its_first_pod(const ClusterSnapshot& snapshot, const Job& job) {
+  if (!starts_one_by_one(job)) return false;
+  return job.active_deadline_s || is_within_a_quota(snapshot, job.key.ns, job.pod_requests);
 }
 
 // Its controller would make none, and not end it either.
@@ -139,15 +142,15 @@ class TaskFinder {
     if (asks_for_no_pods(*job)) return add_held_job(job, "parallelism 0");
     if (held_off_ != nullptr && held_off_->contains(job->uid)) return;
     const bool ends = still_ends(*job, parts.bound);
-    const bool one_by_one = !is_written_gang(*job) && written_pods(*job) > 1;
-    if (one_by_one && !job->active_deadline_s && !is_held(job->intent) && !dependencies_.of(*job)) {
+    if (starts_one_by_one(*job) && !opens_with_its_first_pod(snapshot_, *job) &&
+        !is_held(job->intent) && !dependencies_.of(*job)) {
       if (job->halted && !ends) found_.to_open.push_back(job);
       return;
     }
     QueueTask task = task_of_job(job);
     task.plan = nullptr;  // that of a suspended Job is void
     if (ends) task.hindrance = Hindrance{reason::kPodsEnding, silent_nodes_of(parts.bound)};
-    if (opens_with_its_first_pod(*job)) wait_for_first_pod(task);
+    if (opens_with_its_first_pod(snapshot_, *job)) wait_for_first_pod(task);
     wait(std::move(task));
   }
 
@@ -246,7 +249,7 @@ class TaskFinder {
     std::copy_if(parts.bound.begin(), parts.bound.end(), std::back_inserter(bound),
                  [](const PodPtr& pod) { return runs_unplanned(*pod); });
     const bool one = parts.kind == TaskKind::kJob && job->managed && job->problems.empty() &&
-                     (is_written_gang(*job) || written_pods(*job) == 1);
+                     !starts_one_by_one(*job);
     if (!one) {
       for (PodPtr& pod : bound) {
         QueueTask task = task_of_pod(pod);
@@ -496,8 +499,9 @@ class TaskFinder {
 
   bool has_just_opened(const TaskParts& parts) const {
     const Job& job = *parts.job;
-    return opens_with_its_first_pod(job) && job.managed && !job.finished && !job.suspended &&
-           parts.unbound.empty() && parts.bound.empty() && job.succeeded + job.failed == 0 &&
+    return opens_with_its_first_pod(snapshot_, job) && job.managed && !job.finished &&
+           !job.suspended && parts.unbound.empty() && parts.bound.empty() &&
+           job.succeeded + job.failed == 0 &&
            now_s_ <= job.started_s.value_or(now_s_) + kOpensWithin_s;
   }
 

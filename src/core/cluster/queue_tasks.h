@@ -59,9 +59,11 @@ void make_time_for_later_pods(const ClusterSnapshot& snapshot, const TaskMenu& m
                               QueueTask& task);
 
 // For forecasts: behind each pod that its Job replaces once it has ended, one task that takes as
-// long as all that come in its place. Adds them to `planned`, behind all others.
+// long as all that come in its place. Adds them to `planned`, which has the tasks and then the runs
+// that no plan placed, behind all others.
 void add_later_pods(const ClusterSnapshot& snapshot, const std::vector<QueueTask>& tasks,
-                    TaskMenus& menus, Eligibility& eligibility, std::vector<PlanTask>& planned);
+                    const std::vector<OtherRun>& runs, TaskMenus& menus, Eligibility& eligibility,
+                    std::vector<PlanTask>& planned);
 
 // What the pods of tasks need besides the GPUs of pools: CPU, memory and what else nodes list.
 class RestNeeds {

@@ -5,11 +5,19 @@
 #include "slackline/base/saturating.h"
 #include "slackline/base/text.h"
 #include "slackline/core/cluster/each_pod.h"
+#include "slackline/core/cluster/holds.h"
+#include "slackline/core/cluster/task_catalog.h"
 
 namespace slackline::core {
 
+namespace {
+
+constexpr std::string_view kEndedPodsToo = "count/pods";
+
+}  // namespace
+
 std::int64_t amount_of(const Resources& pod, std::string_view resource) {
-  if (resource == "pods") return pod.pods;
+  if (resource == "pods" || resource == kEndedPodsToo) return pod.pods;
   if (resource == "cpu") return pod.cpu_milli;
   if (resource == "memory") return pod.memory_bytes;
   return saturating_add(pod.gpu_count(resource), count_of(pod.others, resource));
@@ -24,6 +32,26 @@ std::string amount_text(const NamedAmount& amount) {
   constexpr std::int64_t kMi = std::int64_t{1} << 20;
   if (value > 0 && value % (kMi << 10) == 0) return format("{}Gi", value / (kMi << 10));
   return value > 0 && value % kMi == 0 ? format("{}Mi", value / kMi) : format("{}", value);
+}
+
+bool covers(const ResourceQuota& quota, const Resources& pod) {
+  return !quota.other_scopes &&
+         (!quota.needs_cpu_or_memory || pod.cpu_milli > 0 || pod.memory_bytes > 0);
+}
+
+bool is_within_a_quota(const ClusterSnapshot& snapshot, const std::string& ns,
+                       const Resources& pod) {
+  const auto bounds = [&](const ResourceQuota& quota) {
+    return covers(quota, pod) &&
+           std::any_of(quota.limits.begin(), quota.limits.end(),
+                       [&](const QuotaLimit& limit) { return amount_of(pod, limit.resource) > 0; });
+  };
+  const auto& all = snapshot.quotas;
+  auto at = std::lower_bound(all.begin(), all.end(), ns,
+                             [](const auto& quota, const auto& of) { return quota->key.ns < of; });
+  for (; at != all.end() && (*at)->key.ns == ns; ++at)
+    if (bounds(**at)) return true;
+  return false;
 }
 
 bool QuotaBook::Account::covers(const Resources& pod) const {
@@ -56,15 +84,18 @@ QuotaBook::QuotaBook(const ClusterSnapshot& snapshot) {
       }
 }
 
-void QuotaBook::charge_released(const ClusterSnapshot& snapshot) {
+void QuotaBook::charge_released(const ClusterSnapshot& snapshot, double now_steady_s) {
   if (accounts_.empty()) return;
   for (const JobPtr& job : snapshot.jobs) {
     if (job->suspended || job->finished || !job->plan || !accounts_.contains(job->key.ns)) continue;
     const auto at = pods_of_.find(job->uid);
     const std::int64_t there = at == pods_of_.end() ? 0 : at->second;
     if (there < job->wanted_pods())
-      charge(job->key.ns, job->pod_requests, job->wanted_pods() - there);
+      charge(job->key.ns, planned_requests(*job), job->wanted_pods() - there);
   }
+  for (const SucceededPod* last : followed_by_others(snapshot))
+    if (now_steady_s < last->at_s + kNextPodWithin_s)
+      charge(last->pod->key.ns, last->pod->requests, 1);
 }
 
 bool QuotaBook::all_limits(const std::string& ns, const Resources& pod,
@@ -126,7 +157,10 @@ std::vector<QuotaNeed> QuotaBook::held(const std::string& ns, const Resources& p
     if (!account.covers(pod)) continue;
     for (const Limit& limit : account.limits)
       if (const auto amount = saturating_mul(amount_of(pod, limit.resource), pods); amount > 0)
-        held.push_back({.limit = limit.number, .amount = amount, .held = true});
+        held.push_back({.limit = limit.number,
+                        .amount = amount,
+                        .held = true,
+                        .kept = limit.resource == kEndedPodsToo});
   }
   return held;
 }

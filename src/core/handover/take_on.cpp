@@ -22,7 +22,7 @@ namespace {
 bool lacks_a_plan(const Job& job) {
   return job.managed && job.topmost() && !job.suspended && !job.finished && !job.deleting &&
          !job.plan && job.plan_doubt == PlanDoubt::kNone && job.pod_requests.wants_gpus() &&
-         job.problems.empty() && (is_written_gang(job) || written_pods(job) == 1);
+         job.problems.empty() && !starts_one_by_one(job);
 }
 
 // Where the plans of one turn find room for pods that are missing.

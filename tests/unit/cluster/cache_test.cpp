@@ -194,6 +194,39 @@ TEST_F(CacheTest, AJobIsJudgedWithTheLimitRangesOfItsNamespace) {
   EXPECT_EQ(cpu_milli(), 0);
 }
 
+TEST_F(CacheTest, AJobIsJudgedWithWhatQuotasOfItsNamespaceDemand) {
+  sync();
+  Job job = a_job("train").gpus(1).build();
+  job.ask = std::make_shared<const PodAsk>(PodAsk{.containers = {ContainerAsk{}}});
+  cache_.upsert(job);
+  const auto refused = [&] {
+    const auto constraints = cache_.publish()->jobs.at(0)->constraints;
+    return constraints && constraints->refused.find("ResourceQuota q") != std::string::npos;
+  };
+  EXPECT_FALSE(refused());
+  ResourceQuota quota = a_quota("q").build();
+  quota.must_state = {"limits.memory"};
+  cache_.upsert(quota);
+  EXPECT_TRUE(refused());
+  const auto admission = cache_.snapshot()->admission;
+  quota.limits = {{"memory", 8, 4}};
+  cache_.upsert(quota);
+  EXPECT_TRUE(refused());
+  EXPECT_EQ(cache_.snapshot()->admission, admission) << "what is used changes no Job";
+  cache_.remove(quota);
+  EXPECT_FALSE(refused());
+  cache_.upsert(quota);
+  EXPECT_TRUE(refused());
+  quota.other_scopes = true;
+  cache_.upsert(quota);
+  EXPECT_FALSE(refused()) << "it may not be about them";
+  quota.other_scopes = false;
+  cache_.upsert(quota);
+  EXPECT_TRUE(refused());
+  list_nothing({KubeKind::kResourceQuota});
+  EXPECT_FALSE(refused());
+}
+
 // kube-apiserver's PodNodeSelector, which is not on everywhere.
 TEST_F(CacheTest, TheNodeSelectorOfANamespaceCountsUntilAPodShowsThatItDoesNot) {
   const Labels selector{{"pool", "ml"}};
@@ -287,6 +320,22 @@ TEST_F(CacheTest, AMemberThatFailedOrWasDeletedIsALossAndOneThatSucceededIsNone)
   cache_.upsert(waits);
   cache_.remove(waits);
   EXPECT_EQ(lost_s(), clock_.steady_s()) << "it had no node yet, and has a place";
+}
+
+TEST_F(CacheTest, PodsOfJobsThatSucceededAreRememberedForAMoment) {
+  sync();
+  cache_.upsert(a_job("folds").of(1, 10).gpus(1).managed().build());
+  Pod done = a_pod("folds-0").of_job("folds").gpus(1).managed().on("n1").build();
+  cache_.upsert(done);
+  done.phase = PodPhase::kSucceeded;
+  cache_.upsert(done);
+  const SnapshotPtr now = cache_.publish();
+  ASSERT_EQ(now->succeeded.size(), 1U);
+  EXPECT_EQ(now->succeeded[0].pod->node.str(), "n1");
+  EXPECT_EQ(now->succeeded[0].at_s, clock_.steady_s());
+  clock_.advance(11);
+  cache_.upsert(a_pod("other").build());
+  EXPECT_TRUE(cache_.publish()->succeeded.empty());
 }
 
 // Its controller may replace it while the others, which carry the same plan, run.

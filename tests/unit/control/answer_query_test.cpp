@@ -342,6 +342,11 @@ TEST_F(AnswerQueryTest, PodsThatStartOneByOneAreQuotedOneByOne) {
   ASSERT_TRUE(of_waves) << of_waves.error().message;
   EXPECT_THAT(of_waves->note, HasSubstr("7 pods start one by one, 2 at a time"));
   EXPECT_THAT(of_waves->note, HasSubstr("at least 4 times as long"));
+  Job folds = stated("team-a/folds", 60).of(1).gpus(1).build();
+  folds.completions = 7;
+  const auto of_folds = answers.quote({.job = std::make_shared<const Job>(folds)}, Viewer());
+  ASSERT_TRUE(of_folds) << of_folds.error().message;
+  EXPECT_THAT(of_folds->note, HasSubstr("7 pods start one by one, 1 at a time"));
 }
 
 TEST_F(AnswerQueryTest, PodsThatOthersComeAfterAreQuotedWithAnEarlierDeadline) {
@@ -388,6 +393,12 @@ TEST_F(AnswerQueryTest, OfWhatSlacklineLeavesToOthersAQuoteKnowsNoStart) {
   EXPECT_THAT(quote->problems, testing::ElementsAre(HasSubstr("is queued by Kueue")));
   for (const QuoteRowView& row : quote->rows)
     EXPECT_FALSE(row.start.p50_s || row.best);
+  Job pinned = stated("team-a/pinned", 60).gpus(4).build();
+  pinned.holds_pods = pinned.names_node = true;
+  const auto of_pinned = answers.quote({.job = std::make_shared<const Job>(pinned)}, Viewer());
+  ASSERT_TRUE(of_pinned) << of_pinned.error().message;
+  EXPECT_EQ(of_pinned->reason, reason::kNotManaged);
+  EXPECT_THAT(of_pinned->problems, testing::ElementsAre(HasSubstr("names its node itself")));
 }
 
 TEST_F(AnswerQueryTest, WhatAsksForNoGpusGetsNoQuote) {

@@ -525,6 +525,21 @@ TEST_F(AnswersTest, WhoHoldsAQuotaForGoodIsNoRelief) {
   EXPECT_EQ(blockers[1].what.find("cpu in the ResourceQuota gpus: needs 9, has "), 0U);
 }
 
+// Nobody knows when ended pods are deleted.
+TEST_F(AnswersTest, AQuotaThatCountsEndedPodsTooPromisesNoTime) {
+  auto cluster = a_cluster();
+  cluster.with(a_node("n1").of("A100", 8)).with(a_quota("all").limit("count/pods", 1, 1));
+  add_running(cluster, stated("runs", 60), "runs", 4, "n1", "A100", kAsked_s - 600);
+  const auto asked = about("waits", cluster.with(stated("waits", 60).gpus(4).waiting()));
+  const auto blockers = explain(asked->question, reason::kQuotaExceeded);
+  ASSERT_EQ(reasons(blockers), std::vector<std::string>{"QuotaExceeded"});
+  EXPECT_TRUE(blockers[0].relief.empty());
+  EXPECT_FALSE(blockers[0].p50_s);
+  EXPECT_NE(blockers[0].detail.find("it counts ended pods too"), std::string::npos);
+  const Forecast* foretold = asked->question.forecast(asked->question.task);
+  EXPECT_TRUE(foretold == nullptr || !std::isfinite(foretold->start_s.p50()));
+}
+
 TEST_F(AnswersTest, AQuotaToAskForIsToldInItsUnits) {
   auto cluster = a_cluster();
   cluster.with(a_node("n1")).with(a_quota("cpus").limit("cpu", 1000));

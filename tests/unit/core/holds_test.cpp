@@ -185,6 +185,44 @@ TEST(Holds, OfAMemberThatIsDeletedBehindItsGateAreKeptForItsReplacement) {
   EXPECT_EQ(held(cluster, "b", 0, 150), 4);
 }
 
+// One pod at a time. The Job's controller makes the next one a second after the end of the last.
+TEST(Holds, OfAPodThatSucceededAreKeptForTheNextOneOfItsJob) {
+  const auto after_one_pod = [](std::int64_t completions, std::int64_t counted) {
+    Job job = a_job("folds").of(1, completions).gpus(4).managed().succeeded(counted).build();
+    job.active = 1 - counted;
+    return four_nodes()
+        .add(job)
+        .with(a_pod("other").gpus(1).on("b"))
+        .succeeded(a_pod("folds-0").of_job("folds").gpus(4).managed().on("a"), 100);
+  };
+  for (const std::int64_t counted : {0, 1}) {
+    EXPECT_EQ(held(after_one_pod(10, counted).build(), "a", 0, 105), 4);
+    EXPECT_EQ(held(after_one_pod(10, counted).build(), "a", 0, 110), 0) << "nobody made one";
+    EXPECT_EQ(held(after_one_pod(1, counted).build(), "a", 0, 105), 0) << "it was the last";
+  }
+  auto made = after_one_pod(10, 1);
+  made.with(a_pod("folds-1").of_job("folds").gpus(4).managed().gated());
+  EXPECT_EQ(held(made.build(), "a", 0, 105), 0) << "it waits its turn";
+}
+
+TEST(Holds, OfSeveralPodsThatSucceededAreAsManyAsAreStillToCome) {
+  Job job = a_job("many").of(2, 3).gpus(2).managed().build();
+  job.active = 2;
+  const auto cluster = four_nodes()
+                           .add(job)
+                           .succeeded(a_pod("many-0").of_job("many").gpus(2).managed().on("a"), 100)
+                           .succeeded(a_pod("many-1").of_job("many").gpus(2).managed().on("b"), 101)
+                           .build();
+  EXPECT_EQ(held(cluster, "a", 0, 102) + held(cluster, "b", 0, 102), 2);
+}
+
+// Before Kubernetes 1.36 the template of a suspended Job keeps the GPUs that people wrote.
+TEST(Holds, OfAPlanAreOfAsManyGpusAsItPlans) {
+  Job job = a_job("wide").gpus(1).managed().planned({"a"}).build();
+  job.plan = a_plan("plan-1", {1, 4}, {"a"});
+  EXPECT_EQ(held(four_nodes().add(job).build(), "a"), 4);
+}
+
 TEST(Holds, AreNotHeldByWhoWillNotRun) {
   const auto cluster = four_nodes()
                            .with(a_pod("deleted").gpus(4).nominated("a").deleting())

@@ -163,6 +163,61 @@ TEST_F(QueueTest, AJobWithATimeLimitIsOpenedWhenItsFirstPodHasItsTurn) {
   EXPECT_TRUE(writes[0].is<OpenJob>());
 }
 
+TEST_F(QueueTest, AJobOfOnePodAfterTheOtherQueuesThemOneByOne) {
+  Job folds = a_job("folds").of(1, 10).gpus(4).waiting().build();
+  const auto opened = starts(a_cluster().with(a_node("n1")).add(folds).build());
+  ASSERT_EQ(opened.size(), 1U);
+  EXPECT_TRUE(opened[0].is<OpenJob>());
+  auto open = a_job("folds").of(1, 10).gpus(4).managed().succeeded(3);
+  open.intent().expected_duration_s = 600;
+  open.intent().deadline_s = 7200;
+  const auto snapshot = a_cluster()
+                            .with(a_node("n1"))
+                            .with(open)
+                            .with(a_pod("folds-3").of_job("folds").gpus(4).managed().gated())
+                            .build();
+  const Queue found = queue(snapshot);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found.task(0).kind, TaskKind::kPod);
+  EXPECT_EQ(found.task(0).deadline_s, 7200 - 6 * 600) << "six come after it";
+}
+
+// What its quota refuses would wait in no queue.
+TEST_F(QueueTest, AJobWithinAQuotaIsOpenedWhenItsFirstPodHasItsTurn) {
+  const auto with = [](std::int64_t used) {
+    return a_cluster()
+        .with(a_node("n1"))
+        .with(test::a_quota("q").limit("nvidia.com/gpu", 4, used))
+        .with(a_job("folds").of(2, 4).gpus(2).waiting())
+        .build();
+  };
+  EXPECT_TRUE(starts(with(4)).empty());
+  const Queue found = queue(with(4));
+  ASSERT_EQ(found.size(), 1U);
+  ASSERT_TRUE(found.task(0).hindrance);
+  EXPECT_EQ(found.task(0).hindrance->reason, reason::kQuotaExceeded);
+  EXPECT_TRUE(starts(with(2)).at(0).is<OpenJob>());
+}
+
+// A dump, or a run from before Slackline: nobody plans them, and more of them come.
+TEST_F(QueueTest, ForecastsKnowWhatComesAfterTheRunsOfOthers) {
+  auto folds = a_job("folds").of(1, 4).gpus(4).managed().succeeded(1);
+  folds.intent().expected_duration_s = 600;
+  const auto snapshot =
+      a_cluster()
+          .with(a_node("n1"))
+          .with(folds)
+          .with(a_pod("folds-1").of_job("folds").gpus(4).managed().on("n1").started(0))
+          .build();
+  QueueOptions options = planner_.options(0);
+  options.foresee_always = options.foresee = true;
+  const Queue found = make_queue(snapshot, options, menus_);
+  const TaskTable& tasks = found.state().tasks();
+  const PlanTask& last = tasks[static_cast<TaskIndex>(tasks.size() - 1)];
+  ASSERT_EQ(last.after.size(), 1U);
+  EXPECT_NEAR(last.menu->fastest().lat_s, 2 * 600, 1) << "two pods are still to come";
+}
+
 // Its controller needs a moment to make the pods.
 TEST_F(QueueTest, AJobThatWasOpenedKeepsTheTurnOfItsFirstPod) {
   Job many = a_job("many").of(2).gpus(4).managed().build();

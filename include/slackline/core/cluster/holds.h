@@ -9,7 +9,9 @@
 // that has succeeded while its Job still counts it as active. Once a member on a node has failed or
 // was deleted, the plan holds its place for the replacement, for ten minutes; that of a gang of
 // pods without a Job, whose controller does not say whether it makes another one, for half a
-// minute. A plan that was never seen is not timed yet: it holds.
+// minute. A plan that was never seen is not timed yet: it holds. Where a pod of a Job whose pods
+// start one by one has succeeded and the Job has more to do, its place is held for the next one for
+// ten seconds, or until the Job's controller has made it: then it waits its turn as others do.
 //
 // A hold counts for pods of equal or lower rank (spec.priority; a Job without pods has its
 // template's) and never for the pods of its own task or gang.
@@ -28,9 +30,14 @@ inline constexpr double kPlanHold_s = 60.0;
 // may.
 inline constexpr double kReplacedWithin_s = 600.0;
 inline constexpr double kMadeAgainWithin_s = 30.0;
+inline constexpr double kNextPodWithin_s = 10.0;
 
 // The whole table; each node's holds are in a fixed order. Does not read `snapshot.holds`.
 HoldTable derive_holds(const ClusterSnapshot& snapshot);
+
+// Pods that have succeeded and whose places are those of the next pods of their Jobs, which are not
+// there yet. By Job, the last one first.
+std::vector<const SucceededPod*> followed_by_others(const ClusterSnapshot& snapshot);
 
 // When the next hold ends of those that do; kNever: none. Steady.
 double next_hold_ends_s(const ClusterSnapshot& snapshot, double now_steady_s);

@@ -20,10 +20,13 @@
 
 namespace slackline::core {
 
-// Of "pods", "cpu" (milli), "memory" (bytes) or a GPU resource.
+// Of a resource as in QuotaLimit.
 std::int64_t amount_of(const Resources& pod, std::string_view resource);
 // As people write it: "500m" of CPU, "2Gi" of memory.
 std::string amount_text(const NamedAmount& amount);
+
+// Whether it counts such pods, as far as is known.
+bool covers(const ResourceQuota& quota, const Resources& pod);
 
 // A quota that has no room for some pods.
 struct QuotaShortage {
@@ -35,13 +38,18 @@ struct QuotaShortage {
   std::size_t limit = 0;  // as in QuotaNeed
 };
 
+// Whether some quota bounds what such a pod asks for.
+bool is_within_a_quota(const ClusterSnapshot& snapshot, const std::string& ns,
+                       const Resources& pod);
+
 class QuotaBook {
  public:
   // O(quotas), and O(pods) where there are any.
   explicit QuotaBook(const ClusterSnapshot& snapshot);
 
-  // The pods of released Jobs that are still to come count from now on.
-  void charge_released(const ClusterSnapshot& snapshot);
+  // The pods of released Jobs that are still to come count from now on; so do those that follow
+  // others at once.
+  void charge_released(const ClusterSnapshot& snapshot, double now_steady_s);
 
   bool empty() const { return accounts_.empty(); }
   // Whether this many more pods of this kind may be made.
