@@ -15,9 +15,6 @@ constexpr double kMilli = 1000;
 constexpr int kBefore = 0;
 constexpr int kAfter = 1;
 
-// Less says nothing: a Job ends a little after its last pod.
-constexpr double kLeastStop_s = 60;
-
 double hours_in_shape(const FinishedTask& task) {
   return task.gpus > 0 ? task.gpu_hours / static_cast<double>(task.gpus) : 0;
 }
@@ -25,9 +22,7 @@ double hours_in_shape(const FinishedTask& task) {
 // For which it had GPUs. What never stopped kept its shape, and its pods may have run one by one;
 // of a run that was stopped, the shape at its end says nothing of the time before.
 double hours_of(const FinishedTask& task) {
-  if (!(task.held_s > 0)) return hours_in_shape(task);
-  const double idle_s = task.finished_s - task.started_s.value_or(task.finished_s) - task.held_s;
-  const bool stopped = task.stops > 0 || idle_s > kLeastStop_s;
+  const bool stopped = task.stops > 0 && task.held_s > 0;
   return stopped ? task.held_s / kHour_s : hours_in_shape(task);
 }
 

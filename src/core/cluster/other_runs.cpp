@@ -121,7 +121,8 @@ class Finder {
     if (past.portrait)
       if (const auto time = run_time_of(*past.portrait, pool.type, shape.gpus()))
         return {time->median_s, 0, error_of(past.similar ? borrowed(*time) : *time)};
-    if (const auto limit_s = job != nullptr ? job->run_limit_s() : std::nullopt)
+    const bool alone = job != nullptr && !starts_one_by_one(*job);
+    if (const auto limit_s = alone ? job->run_limit_s() : std::nullopt)
       return {static_cast<double>(*limit_s), 0, 0};
     return {std::nullopt, 0, kUnknownError};
   }

@@ -162,7 +162,8 @@ Resizer::Resizer(const ClusterSnapshot& snapshot, const Situation& situation)
 
 ResizeMode Resizer::mode_of(const Job& job, const TaskIntent& intent) const {
   if (job.is_calibration()) return ResizeMode::kOff;  // it measures the shape that was ordered
-  return resize_mode(snapshot_, situation_.queues, job.key.ns, intent);
+  const ResizeMode mode = resize_mode(snapshot_, situation_.queues, job.key.ns, intent);
+  return starts_one_by_one(job) ? std::min(mode, ResizeMode::kAdvise) : mode;  // opened as written
 }
 
 ResizingPtr Resizer::of(const Job& job, const TaskIntent& intent) const {

@@ -60,6 +60,7 @@ PortraitPtr family_of(const PortraitBook* portraits, const Job* job) {
 
 KnownPast past_of(const PortraitBook* portraits, const Job* job) {
   if (portraits == nullptr || portraits->portraits.empty() || job == nullptr) return {};
+  if (starts_one_by_one(*job)) return {};  // it is of whole Jobs, and each pod is a task
   return portraits->find_past(identity_of(*job), asked_by(*job));
 }
 

@@ -385,7 +385,7 @@ class StartWriter {
     const QueueTask& task = queue_.task(index);
     const Job& job = *task.job;
     if (task.opens) {  // its pods get plans of their own
-      writes.push_back(job_write(job, OpenJob{}));
+      writes.push_back(job_write(job, OpenJob{.shape = first_shape(job)}));
       return;
     }
     ReleaseJob start{.plan = plan};

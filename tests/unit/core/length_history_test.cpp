@@ -70,6 +70,15 @@ TEST_F(LengthHistoryTest, ATaskRunsAsLongAsItsFamilyDid) {
   EXPECT_NEAR(fastest(found).error, std::log(5) / 1.645, 1e-9) << "three runs earn no interval";
 }
 
+// Its past is that of the whole Job.
+TEST_F(LengthHistoryTest, APodOfManyDoesNotRunAsLongAsAllOfThemDid) {
+  auto folds = nightly().of(1, 10).limited(86400);
+  const Queue found = queue(a_cluster().with(a_node("n1").of("T4", 4)).with(folds).build());
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_TRUE(found.task(0).opens);
+  EXPECT_NE(found.task(0).length, LengthSource::kHistory);
+}
+
 TEST_F(LengthHistoryTest, TheIntervalIsAsWideAsItIsEarned) {
   portraits_ =
       past_of({6, 6.1, 5.9, 6, 6.2, 5.8, 6, 6.1, 5.9, 6, 6, 6.1, 5.9, 6, 6.2, 5.8, 6, 6.1, 5.9, 6});

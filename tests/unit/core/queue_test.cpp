@@ -163,6 +163,19 @@ TEST_F(QueueTest, AJobWithATimeLimitIsOpenedWhenItsFirstPodHasItsTurn) {
   EXPECT_TRUE(writes[0].is<OpenJob>());
 }
 
+// An earlier version planned it as one run, and pinned it to the type of its plan.
+TEST_F(QueueTest, AJobIsOpenedAsItWasWritten) {
+  Job folds = a_job("folds").of(1, 5).gpus(1).waiting().build();
+  folds.active_deadline_s = 3600;
+  OriginalShape written;
+  written.affinity_terms.emplace();
+  folds.original = std::make_shared<const OriginalShape>(written);
+  const auto writes = starts(a_cluster().with(a_node("n1")).add(folds).build());
+  ASSERT_EQ(writes.size(), 1U);
+  ASSERT_TRUE(writes[0].is<OpenJob>());
+  EXPECT_TRUE(writes[0].as<OpenJob>()->shape.affinity_terms);
+}
+
 TEST_F(QueueTest, AJobOfOnePodAfterTheOtherQueuesThemOneByOne) {
   Job folds = a_job("folds").of(1, 10).gpus(4).waiting().build();
   const auto opened = starts(a_cluster().with(a_node("n1")).add(folds).build());

@@ -178,6 +178,14 @@ TEST_F(ResizingTest, AdviceAloneChangesNothing) {
   EXPECT_EQ(resizing("tonight"), nullptr);
 }
 
+TEST_F(ResizingTest, AJobWhosePodsStartOneByOneIsOpenedAsItIsWritten) {
+  world_.add(nightly("folds").of(1, 10).limited(86400));
+  const ResizingPtr found = resizing("folds");
+  ASSERT_TRUE(found);
+  EXPECT_FALSE(found->changes());
+  EXPECT_EQ(found->mode, ResizeMode::kAdvise);
+}
+
 TEST_F(ResizingTest, ThePlacementsOfAJobAreThoseThatItIsPlannedIn) {
   world_.add(nightly("tonight"));
   const ClusterSnapshot snapshot = world_.snapshot();
