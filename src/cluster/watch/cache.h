@@ -115,7 +115,7 @@ class Cache {
   void put(const PriorityClass& priority_class, News& news) SLACKLINE_REQUIRES(mutex_);
   void put(RuntimeClass runtime, News& news) SLACKLINE_REQUIRES(mutex_);
   void put(LimitRange range, News& news) SLACKLINE_REQUIRES(mutex_);
-  void put(ResourceQuota quota, News& news) SLACKLINE_REQUIRES(mutex_);
+  void put(ResourceQuota quota) SLACKLINE_REQUIRES(mutex_);
   void put(VolumeClaim claim, News& news) SLACKLINE_REQUIRES(mutex_);
   void put(Volume volume, News& news) SLACKLINE_REQUIRES(mutex_);
   void forget_claim(const ObjectKey& key, News& news) SLACKLINE_REQUIRES(mutex_);
@@ -124,8 +124,8 @@ class Cache {
   void find_volume_of(const ObjectKey& claim, News& news) SLACKLINE_REQUIRES(mutex_);
   void forget_limit_range(const ObjectKey& key, News& news) SLACKLINE_REQUIRES(mutex_);
   void set_limit_ranges(const std::string& ns, News& news) SLACKLINE_REQUIRES(mutex_);
-  void forget_quota(const ObjectKey& key, News& news) SLACKLINE_REQUIRES(mutex_);
-  void set_quota_demands(const std::string& ns, News& news) SLACKLINE_REQUIRES(mutex_);
+  void forget_quota(const ObjectKey& key) SLACKLINE_REQUIRES(mutex_);
+  void set_quota_demands(const std::string& ns) SLACKLINE_REQUIRES(mutex_);
   void take_in(const JobPtr& seen, double due_s, News& news) SLACKLINE_REQUIRES(mutex_);
   // The part of it that counts; with the volumes of its claims, as long as it has no node.
   PodPtr judged(const PodPtr& seen, News& news) SLACKLINE_REQUIRES(mutex_);

@@ -126,16 +126,16 @@ void Cache::forget_limit_range(const ObjectKey& key, News& news) {
   set_limit_ranges(key.ns, news);
 }
 
-void Cache::put(ResourceQuota quota, News& news) {
+void Cache::put(ResourceQuota quota) {
   const std::string ns = quota.key.ns;
   quotas_.put(std::move(quota), generation(KubeKind::kResourceQuota));
-  set_quota_demands(ns, news);
+  set_quota_demands(ns);
 }
 
-void Cache::forget_quota(const ObjectKey& key, News& news) {
+void Cache::forget_quota(const ObjectKey& key) {
   const std::string ns = key.ns;
   quotas_.forget(key);
-  set_quota_demands(ns, news);
+  set_quota_demands(ns);
 }
 
 void Cache::put(VolumeClaim claim, News& news) {
@@ -201,7 +201,7 @@ void Cache::set_limit_ranges(const std::string& ns, News& news) {
 }
 
 // A quota's status changes often, and these seldom.
-void Cache::set_quota_demands(const std::string& ns, News& news) {
+void Cache::set_quota_demands(const std::string& ns) {
   std::vector<QuotaDemands> demands;
   for (auto at = quotas_.entries.lower_bound({ns, ""});
        at != quotas_.entries.end() && at->first.ns == ns; ++at) {
@@ -216,7 +216,6 @@ void Cache::set_quota_demands(const std::string& ns, News& news) {
     edit_admission().quota_demands.erase(ns);
   else
     edit_admission().quota_demands[ns] = std::move(demands);
-  judge_jobs_anew(ns, due_for_news(), news);
 }
 
 // As a node's record: copied at the first change after a publication.

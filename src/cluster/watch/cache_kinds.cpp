@@ -24,7 +24,7 @@ void Cache::upsert(KubeObject object) {
     } else if (DisruptionBudget* budget = std::get_if<DisruptionBudget>(&object)) {
       budgets_.put(std::move(*budget), generation(KubeKind::kDisruptionBudget));
     } else if (ResourceQuota* quota = std::get_if<ResourceQuota>(&object)) {
-      put(std::move(*quota), news);
+      put(std::move(*quota));
     } else if (Namespace* ns = std::get_if<Namespace>(&object)) {
       put(*ns, news);
     } else if (auto* runtime = std::get_if<RuntimeClass>(&object)) {
@@ -70,7 +70,7 @@ void Cache::remove(const KubeObject& object, News& news) {
   } else if (const auto* budget = std::get_if<DisruptionBudget>(&object)) {
     if (budgets_.holds(budget->key, budget->uid)) budgets_.forget(budget->key);
   } else if (const auto* quota = std::get_if<ResourceQuota>(&object)) {
-    if (quotas_.holds(quota->key, quota->uid)) forget_quota(quota->key, news);
+    if (quotas_.holds(quota->key, quota->uid)) forget_quota(quota->key);
   } else if (const auto* ns = std::get_if<Namespace>(&object)) {
     if (namespaces_.holds(ns->key, ns->uid)) forget_namespace(ns->key.name, news);
   } else if (const auto* runtime = std::get_if<RuntimeClass>(&object)) {
@@ -118,7 +118,7 @@ void Cache::sweep(KubeKind kind, News& news) {
       break;
     case KubeKind::kResourceQuota:
       for (const ObjectKey& key : quotas_.older_than(current))
-        forget_quota(key, news);
+        forget_quota(key);
       break;
     case KubeKind::kNamespace:
       for (const ObjectKey& key : namespaces_.older_than(current))

@@ -284,9 +284,9 @@ void admit(core::Variant& task, bool of_job, const ClusterSnapshot& snapshot,
     problems.push_back(
         format("{}the API server refuses its pods: {}", at, printable(constraints->refused, 200)));
   const std::string& ns = task.job ? task.job->key.ns : task.pod->key.ns;
-  for (const std::string& doubt :
-       core::admission_doubts(ns, constraints.get(), *snapshot.admission))
-    problems.push_back(format("{}{}", at, printable(doubt, 200)));
+  const PodAsk* ask = task.job ? task.job->ask.get() : task.pod->ask.get();
+  for (const auto& doubt : core::admission_doubts(ns, constraints.get(), ask, *snapshot.admission))
+    problems.push_back(format("{}{}", at, printable(doubt, 300)));
 }
 
 // The names behind a quote's delays, before the viewer is asked.

@@ -200,7 +200,12 @@ void hint_at_placements(const Task& task, const AdmissionFacts& facts,
                            contract::kPrefix, written.str(), why));
 }
 
-void hint_at_refusal(const Task& task, std::vector<std::string>& hints) {
+void hint_at_refusal(const Task& task, const AdmissionFacts& facts,
+                     std::vector<std::string>& hints) {
+  if (const auto& admission = facts.snapshot->admission)
+    if (const std::string lack = core::unstated(task.key.ns, task.job->ask.get(), *admission);
+        !lack.empty())
+      hints.push_back(format("spec.template: {}", printable(lack, 300)));
   const auto& constraints = task.member->constraints;
   if (constraints && !constraints->refused.empty())
     hints.push_back(format("spec.template: the API server refuses its pods: {}",
@@ -330,7 +335,7 @@ std::vector<std::string> find_hints(const AdmissionReview& review, const Admissi
   hint_at_placements(task, facts, hints);
   hint_at_time_limit(job->job, hints);
   hint_at_early_end(task, facts, hints);
-  if (facts.trusted) hint_at_refusal(task, hints);
+  if (facts.trusted) hint_at_refusal(task, facts, hints);
   if (facts.trusted) hint_at_largest_node(task, facts, hints);
   if (facts.trusted) hint_at_size(task, facts, hints);
   if (facts.trusted) hint_at_deadline(task, facts, hints);

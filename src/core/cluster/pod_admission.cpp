@@ -128,24 +128,6 @@ std::int64_t stated(const ContainerAsk& container, std::string_view name) {
   return amount_of(container.requests, name);
 }
 
-// Why the pod is refused, whatever the quotas leave; empty: it is not.
-std::string lacking(const std::vector<QuotaDemands>& demands, const PodAsk& ask) {
-  if (ask.level_requests != Resources{} || ask.level_limits != Resources{}) return {};
-  const Resources requests = requests_of(ask);
-  const bool best_effort = requests.cpu_milli == 0 && requests.memory_bytes == 0;
-  for (const QuotaDemands& quota : demands) {
-    if (quota.needs_cpu_or_memory && best_effort) continue;
-    for (const ContainerAsk& container : ask.containers)
-      for (const std::string& name : quota.names)
-        if (!container.zero && stated(container, name) == 0)
-          return format(
-              "a container states no {}, which the ResourceQuota {} demands; add it, or "
-              "a LimitRange with a default",
-              name, quota.quota);
-  }
-  return {};
-}
-
 // ---- the other plug-ins
 
 void refuse(SchedulingConstraints& constraints, std::string why) {
@@ -227,11 +209,6 @@ struct Template {
 bool admit(Template& pod, const PodAdmission& admission) {
   const auto ranges = admission.limit_ranges.find(pod.ns);
   const bool limited = pod.ask != nullptr && ranges != admission.limit_ranges.end();
-  const auto demands = admission.quota_demands.find(pod.ns);
-  PodAsk filled = pod.ask ? *pod.ask : PodAsk{};
-  std::string why = limited ? apply(ranges->second, filled) : std::string();
-  if (why.empty() && pod.ask != nullptr && demands != admission.quota_demands.end())
-    why = lacking(demands->second, filled);
   const auto ns = admission.namespaces.find(pod.ns);
   const bool of_namespace = ns != admission.namespaces.end() && adds_or_refuses(ns->second);
   const std::string name = pod.constraints ? pod.constraints->runtime_class : std::string();
@@ -241,12 +218,14 @@ bool admit(Template& pod, const PodAdmission& admission) {
   const bool ranked = pod.priority_class.empty() || !admission.priority_classes ||
                       admission.priority_classes->contains(pod.priority_class);
   auto volumes = volumes_of(pod.ns, pod.constraints.get(), admission);
-  if (!limited && why.empty() && !of_namespace && !found && !missing && ranked && volumes.empty())
-    return false;
+  if (!limited && !of_namespace && !found && !missing && ranked && volumes.empty()) return false;
   auto changed = std::make_shared<SchedulingConstraints>(pod.constraints ? *pod.constraints
                                                                          : SchedulingConstraints{});
-  refuse(*changed, std::move(why));
-  if (limited) pod.requests = requests_of(filled);
+  if (limited) {
+    PodAsk filled = *pod.ask;
+    refuse(*changed, apply(ranges->second, filled));
+    pod.requests = requests_of(filled);
+  }
   if (of_namespace) live_in(ns->second, *changed);
   if (found) run_in(*runtime->second, pod.requests, *changed);
   if (missing) refuse(*changed, format("their RuntimeClass {} does not exist", name));
@@ -298,9 +277,33 @@ PodPtr with_volumes(const PodPtr& pod, const PodAdmission& admission) {
   return changed;
 }
 
+std::string unstated(const std::string& ns, const PodAsk* ask, const PodAdmission& admission) {
+  const auto demands = admission.quota_demands.find(ns);
+  if (ask == nullptr || demands == admission.quota_demands.end()) return {};
+  if (ask->level_requests != Resources{} || ask->level_limits != Resources{}) return {};
+  PodAsk filled = *ask;
+  if (const auto ranges = admission.limit_ranges.find(ns); ranges != admission.limit_ranges.end())
+    static_cast<void>(apply(ranges->second, filled));  // for its defaults
+  const Resources requests = requests_of(filled);
+  const bool best_effort = requests.cpu_milli == 0 && requests.memory_bytes == 0;
+  for (const QuotaDemands& quota : demands->second) {
+    if (quota.needs_cpu_or_memory && best_effort) continue;
+    for (const ContainerAsk& container : filled.containers)
+      for (const std::string& name : quota.names)
+        if (!container.zero && stated(container, name) == 0)
+          return format(
+              "a container states no {}, which the ResourceQuota {} demands: the API server "
+              "refuses "
+              "such pods, unless a webhook of yours adds it; write it, or make a LimitRange with a "
+              "default",
+              name, quota.quota);
+  }
+  return {};
+}
+
 std::vector<std::string> admission_doubts(const std::string& ns,
                                           const SchedulingConstraints* constraints,
-                                          const PodAdmission& admission) {
+                                          const PodAsk* ask, const PodAdmission& admission) {
   std::vector<std::string> doubts;
   const std::string name = constraints != nullptr ? constraints->runtime_class : std::string();
   if (!name.empty() && !admission.knows_all_classes && !admission.runtime_classes.contains(name))
@@ -314,6 +317,8 @@ std::vector<std::string> admission_doubts(const std::string& ns,
         format("the namespace enforces the Pod Security level {}; whether the pods meet it is not "
                "checked: the API server refuses those that do not",
                at->second.pod_security));
+  if (std::string lack = unstated(ns, ask, admission); !lack.empty())
+    doubts.push_back(std::move(lack));
   return doubts;
 }
 

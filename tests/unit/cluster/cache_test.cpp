@@ -194,37 +194,34 @@ TEST_F(CacheTest, AJobIsJudgedWithTheLimitRangesOfItsNamespace) {
   EXPECT_EQ(cpu_milli(), 0);
 }
 
-TEST_F(CacheTest, AJobIsJudgedWithWhatQuotasOfItsNamespaceDemand) {
+TEST_F(CacheTest, WhatQuotasDemandOfContainersIsKnown) {
   sync();
-  Job job = a_job("train").gpus(1).build();
-  job.ask = std::make_shared<const PodAsk>(PodAsk{.containers = {ContainerAsk{}}});
-  cache_.upsert(job);
-  const auto refused = [&] {
-    const auto constraints = cache_.publish()->jobs.at(0)->constraints;
-    return constraints && constraints->refused.find("ResourceQuota q") != std::string::npos;
+  cache_.upsert(a_job("train").gpus(1).build());
+  const auto demands = [&] {
+    return cache_.publish()->admission->quota_demands.contains("default");
   };
-  EXPECT_FALSE(refused());
+  EXPECT_FALSE(demands());
   ResourceQuota quota = a_quota("q").build();
   quota.must_state = {"limits.memory"};
   cache_.upsert(quota);
-  EXPECT_TRUE(refused());
+  EXPECT_TRUE(demands());
   const auto admission = cache_.snapshot()->admission;
   quota.limits = {{"memory", 8, 4}};
   cache_.upsert(quota);
-  EXPECT_TRUE(refused());
-  EXPECT_EQ(cache_.snapshot()->admission, admission) << "what is used changes no Job";
+  EXPECT_TRUE(demands());
+  EXPECT_EQ(cache_.snapshot()->admission, admission) << "what is used demands nothing new";
   cache_.remove(quota);
-  EXPECT_FALSE(refused());
+  EXPECT_FALSE(demands());
   cache_.upsert(quota);
-  EXPECT_TRUE(refused());
+  EXPECT_TRUE(demands());
   quota.other_scopes = true;
   cache_.upsert(quota);
-  EXPECT_FALSE(refused()) << "it may not be about them";
+  EXPECT_FALSE(demands()) << "it may not be about them";
   quota.other_scopes = false;
   cache_.upsert(quota);
-  EXPECT_TRUE(refused());
+  EXPECT_TRUE(demands());
   list_nothing({KubeKind::kResourceQuota});
-  EXPECT_FALSE(refused());
+  EXPECT_FALSE(demands());
 }
 
 // kube-apiserver's PodNodeSelector, which is not on everywhere.

@@ -86,6 +86,16 @@ TEST_F(AdmissionTest, AJobThatSaysItIsNotManagedIsToldThatItIs) {
   EXPECT_THAT(validate(text).warnings, Contains(says));
 }
 
+TEST_F(AdmissionTest, WhatAQuotaDemandsAndAContainerLeavesOutIsWarnedOf) {
+  auto admission = std::make_shared<PodAdmission>();
+  admission->quota_demands["team-a"] = {{"q", {"limits.memory"}}};
+  snapshot.admission = admission;
+  EXPECT_THAT(validate(job("")).warnings,
+              Contains(HasSubstr("states no limits.memory, which the ResourceQuota q demands")));
+  snapshot.admission = nullptr;
+  EXPECT_THAT(validate(job("")).warnings, Not(Contains(HasSubstr("limits.memory"))));
+}
+
 TEST_F(AdmissionTest, MoreGpusThanAnyNodeHasAreWarnedOf) {
   const std::string stated = R"("slackline.dev/expected-duration":"2h")";
   const auto warnings = [&](const std::string& pairs) { return validate(job(pairs)).warnings; };

@@ -120,15 +120,15 @@ TEST(PodAdmissionTest, WhatIsNotCountedIsNamed) {
   PodAdmission admission = with_sandbox();
   SchedulingConstraints constraints;
   constraints.runtime_class = "other";
-  EXPECT_TRUE(admission_doubts("default", &constraints, admission).empty())
+  EXPECT_TRUE(admission_doubts("default", &constraints, nullptr, admission).empty())
       << "such pods are refused";
   admission.knows_all_classes = false;
   admission.namespaces["default"].pod_security = "restricted";
-  const auto doubts = admission_doubts("default", &constraints, admission);
+  const auto doubts = admission_doubts("default", &constraints, nullptr, admission);
   ASSERT_EQ(doubts.size(), 2U);
   EXPECT_TRUE(doubts[0].starts_with("the RuntimeClass other is not known here"));
   EXPECT_TRUE(doubts[1].starts_with("the namespace enforces the Pod Security level restricted"));
-  EXPECT_TRUE(admission_doubts("elsewhere", nullptr, admission).empty());
+  EXPECT_TRUE(admission_doubts("elsewhere", nullptr, nullptr, admission).empty());
   EXPECT_FALSE(adds_or_refuses(admission.namespaces["default"]));
 }
 
@@ -227,47 +227,41 @@ TEST(PodAdmissionTest, ALimitRangeRefusesLimitsFarAboveRequests) {
             "request at most");
 }
 
-TEST(PodAdmissionTest, AContainerThatLeavesOutWhatAQuotaDemandsIsRefused) {
+TEST(PodAdmissionTest, WhatAQuotaDemandsAndAContainerLeavesOutIsNamed) {
   const JobPtr bare = asking(amounts(0, 0, 1), amounts(0, 0, 1));
   PodAdmission admission;
   admission.quota_demands["default"] = {{"q", {"limits.memory", "requests.cpu"}}};
-  EXPECT_EQ(with_admission(bare, admission)->constraints->refused,
-            "a container states no limits.memory, which the ResourceQuota q demands; add it, or a "
-            "LimitRange with a default");
+  EXPECT_TRUE(unstated("default", bare->ask.get(), admission)
+                  .starts_with("a container states no limits.memory, which the ResourceQuota q "
+                               "demands: the API server refuses such pods"));
+  EXPECT_EQ(admission_doubts("default", nullptr, bare->ask.get(), admission).size(), 1U);
+  EXPECT_EQ(with_admission(bare, admission), bare) << "a webhook of others may add it";
   LimitRange::Item item;
   item.default_requests = item.default_limits = {{"memory", 8}};
   admission.limit_ranges = limited(item).limit_ranges;
-  EXPECT_NE(with_admission(bare, admission)->constraints->refused.find("no requests.cpu, which"),
+  EXPECT_NE(unstated("default", bare->ask.get(), admission).find("no requests.cpu, which"),
             std::string::npos);
   item.default_requests.push_back({"cpu", 500});
   admission.limit_ranges = limited(item).limit_ranges;
-  EXPECT_EQ(with_admission(bare, admission)->constraints->refused, "");
-  const auto elsewhere = std::make_shared<const Job>(a_job("other/train").gpus(1).build());
-  EXPECT_EQ(with_admission(elsewhere, admission), elsewhere);
+  EXPECT_EQ(unstated("default", bare->ask.get(), admission), "");
+  EXPECT_EQ(unstated("other", bare->ask.get(), admission), "");
+  EXPECT_EQ(unstated("default", nullptr, admission), "");
 }
 
-TEST(PodAdmissionTest, WhereAQuotaMayDemandNothingNobodyIsRefused) {
+TEST(PodAdmissionTest, WhereAQuotaDemandsNothingNothingIsNamed) {
   const JobPtr bare = asking(amounts(0, 0, 1), amounts(0, 0, 1));
   PodAdmission admission;
   admission.quota_demands["default"] = {{"q", {"cpu"}, /*needs_cpu_or_memory=*/true}};
-  EXPECT_EQ(with_admission(bare, admission), bare) << "best effort";
+  EXPECT_EQ(unstated("default", bare->ask.get(), admission), "") << "best effort";
   const JobPtr burstable = asking(amounts(0, 8, 1), amounts(0, 0, 1));
-  EXPECT_NE(with_admission(burstable, admission)->constraints->refused, "");
-
-  const auto changed = [&](const auto& change) {
-    PodAsk ask = *burstable->ask;
-    change(ask);
-    Job job = *burstable;
-    job.ask = std::make_shared<const PodAsk>(std::move(ask));
-    return std::make_shared<const Job>(job);
-  };
-  const JobPtr zero = changed([](PodAsk& ask) {
-    for (ContainerAsk& container : ask.containers)
-      container.zero = true;
-  });
-  EXPECT_EQ(with_admission(zero, admission), zero) << "0 may be stated";
-  const JobPtr whole = changed([](PodAsk& ask) { ask.level_requests.cpu_milli = 1000; });
-  EXPECT_EQ(with_admission(whole, admission), whole) << "the pod states it as a whole";
+  EXPECT_NE(unstated("default", burstable->ask.get(), admission), "");
+  PodAsk zero = *burstable->ask;
+  for (ContainerAsk& container : zero.containers)
+    container.zero = true;
+  EXPECT_EQ(unstated("default", &zero, admission), "") << "0 may be stated";
+  PodAsk whole = *burstable->ask;
+  whole.level_requests.cpu_milli = 1000;
+  EXPECT_EQ(unstated("default", &whole, admission), "") << "the pod states it as a whole";
 }
 
 TEST(PodAdmissionTest, ATaskWhosePodsWouldBeRefusedWaitsAndSaysWhy) {

@@ -26,10 +26,14 @@ bool adds_or_refuses(const NamespaceAdmission& ns);
 // Whether a pod has the tolerations that PodTolerationRestriction leaves to pods of the namespace.
 bool shows_tolerations_of(const NamespaceAdmission& ns, const SchedulingConstraints& of_pod);
 
+// What a ResourceQuota demands of each container, and one of such pods does not state; empty: none.
+// Webhooks of others may add it. `ask` may be null: nothing is known.
+std::string unstated(const std::string& ns, const PodAsk* ask, const PodAdmission& admission);
+
 // What admission may do to such pods of a namespace that is not counted, a sentence each.
-// `constraints` may be null.
+// `constraints` and `ask` may be null.
 std::vector<std::string> admission_doubts(const std::string& ns,
                                           const SchedulingConstraints* constraints,
-                                          const PodAdmission& admission);
+                                          const PodAsk* ask, const PodAdmission& admission);
 
 }  // namespace slackline::core
