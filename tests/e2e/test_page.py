@@ -16,6 +16,7 @@ from support.browser import Browser
 from support.daemon import ROOT, Daemon, slackline_binary
 from support.objects import gpu_job, gpu_node, gpu_pod, waiting_job
 from support.patience import busy, patient
+from support.process import wait
 
 SAMPLE = ROOT / "manifests/clusters/demo.yaml"
 TASKS = 10_000
@@ -85,6 +86,8 @@ class LargePageTest(PageCase):
     @classmethod
     def setUpClass(cls):
         cls.daemon = cls.serve(big_dump(TASKS))
+        first = lambda: json.loads(cls.daemon.get("/v1/queue?limit=1")[1])["items"][0]  # noqa: E731
+        wait(lambda: "predictedStart" in first(), 60, "the first forecast")
         cls.browser = cls.browse(cls.daemon.api_url)
 
     def setUp(self):
