@@ -30,7 +30,7 @@ namespace slackline {
 
 // How many pods of how many GPUs.
 struct Reshape {
-  std::int64_t parallelism = 1;  // and completions
+  std::int64_t parallelism = 1;  // and completions; 0: both stay as they are
   std::int64_t gpus = 1;         // of one pod
   std::string gpu_resource;
   std::string container;    // the one that asks for GPUs; empty: its GPU count stays

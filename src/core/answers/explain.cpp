@@ -289,7 +289,7 @@ class Explainer {
 std::vector<QuotaShortage> lacking_quota(const ExplainQuestion& question) {
   const QueueTask& task = question.queue.task(question.task);
   QuotaBook quotas(question.snapshot);
-  quotas.charge_released(question.snapshot, question.now_steady_s);
+  quotas.charge_released(question.snapshot, question.now_steady_s, question.now_s);
   // By its smallest placement, where none is admitted.
   const PlacementMenu& menu = *question.queue.state().tasks()[question.task].menu;
   if (std::any_of(menu.all.begin(), menu.all.end(),

@@ -53,7 +53,7 @@ class Beginner {
         free_(queue.state().free()),
         quotas_(snapshot),
         left_gpu_s_(calibration_gpu_s_left(snapshot, rules, options.now_wall_s)) {
-    quotas_.charge_released(snapshot, options.now_steady_s);
+    quotas_.charge_released(snapshot, options.now_steady_s, options.now_wall_s);
   }
 
   void begin(const Trial& trial) {

@@ -88,7 +88,7 @@ class QueueMaker {
         resizer_(snapshot, options),
         quotas_(snapshot),
         gang_places_(gang_places_of(options)) {
-    quotas_.charge_released(snapshot, options.now_steady_s);
+    quotas_.charge_released(snapshot, options.now_steady_s, options.now_wall_s);
   }
 
   Queue make() {

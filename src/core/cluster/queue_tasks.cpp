@@ -29,9 +29,6 @@ bool may_wait(const Pod& pod) {
   return pod.managed && !pod.in_pod_group && !pod.deleting && pod.problems.empty() && !pod.plan;
 }
 
-// A Job that was opened for its first pod keeps its turn as long, until its controller makes pods.
-constexpr double kOpensWithin_s = 10;
-
 // A group of a LeaderWorkerSet that is its leader alone for as long waits for it to run
 // (startupPolicy LeaderReady): nothing on the pods says so.
 constexpr double kLeaderAloneAfter_s = 10;
@@ -498,11 +495,8 @@ class TaskFinder {
   }
 
   bool has_just_opened(const TaskParts& parts) const {
-    const Job& job = *parts.job;
-    return opens_with_its_first_pod(snapshot_, job) && job.managed && !job.finished &&
-           !job.suspended && parts.unbound.empty() && parts.bound.empty() &&
-           job.succeeded + job.failed == 0 &&
-           now_s_ <= job.started_s.value_or(now_s_) + kOpensWithin_s;
+    return parts.unbound.empty() && parts.bound.empty() && is_opening(*parts.job, now_s_) &&
+           opens_with_its_first_pod(snapshot_, *parts.job);
   }
 
   std::shared_ptr<const TaskIntent> intent_of(const Pod& pod) const {

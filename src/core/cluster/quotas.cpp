@@ -84,10 +84,12 @@ QuotaBook::QuotaBook(const ClusterSnapshot& snapshot) {
       }
 }
 
-void QuotaBook::charge_released(const ClusterSnapshot& snapshot, double now_steady_s) {
+void QuotaBook::charge_released(const ClusterSnapshot& snapshot, double now_steady_s,
+                                double now_wall_s) {
   if (accounts_.empty()) return;
   for (const JobPtr& job : snapshot.jobs) {
-    if (job->suspended || job->finished || !job->plan || !accounts_.contains(job->key.ns)) continue;
+    const bool comes = job->plan || is_opening(*job, now_wall_s);
+    if (job->suspended || job->finished || !comes || !accounts_.contains(job->key.ns)) continue;
     const auto at = pods_of_.find(job->uid);
     const std::int64_t there = at == pods_of_.end() ? 0 : at->second;
     if (there < job->wanted_pods())

@@ -177,6 +177,13 @@ bool starts_one_by_one(const Job& job) {
   return !is_written_gang(job) && (written_pods(job) != 1 || ends > 1);
 }
 
+bool is_opening(const Job& job, double now_wall_s) {
+  constexpr double kOpensWithin_s = 10;
+  return starts_one_by_one(job) && job.managed && !job.finished && !job.suspended && !job.plan &&
+         job.succeeded + job.failed == 0 &&
+         now_wall_s <= job.started_s.value_or(now_wall_s) + kOpensWithin_s;
+}
+
 std::int64_t waves_left(const Job& job) {
   const std::int64_t left = job.completions.value_or(0) - job.succeeded;
   const std::int64_t at_a_time = std::max<std::int64_t>(1, job.parallelism);
@@ -378,7 +385,7 @@ Task TaskCatalog::describe(const TaskParts& parts) const {
     task.pods_wanted = std::max(task.pods_wanted, *size);
   const bool may_change = parts.kind == TaskKind::kJob && job != nullptr && parts.bound.empty();
   task.nodes_may_change = may_change && job->nodes_may_change();
-  task.gpus_may_change = may_change && job->gpus_may_change();
+  task.gpus_may_change = may_change && job->gpus_may_change() && !starts_one_by_one(*job);
   // The plan of a suspended Job is void.
   const bool planned = task.member->plan || (task.job && task.job->plan && !task.job->suspended);
   task.state = task_state(planned, task.pods_bound, task.pods_wanted);

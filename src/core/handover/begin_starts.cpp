@@ -78,7 +78,7 @@ class StartWriter {
     for (const PodPtr& pod : ending_)
       if (was_evicted(*pod) && unanswered.contains(pod->uid))
         if (const auto node = snapshot.find_node(pod->node.str())) uncertain_.insert(*node);
-    quotas_.charge_released(snapshot, now_steady_s);
+    quotas_.charge_released(snapshot, now_steady_s, now_wall_s);
   }
 
   // `stopped`: the runs that end so that it fits. Where they may not be stopped, or it may not

@@ -18,8 +18,8 @@ void apply_shape(const ShapeChange& shape, Job& job) {
     job.cpu_limit_milli = limited_cpu_milli(*job.amounts);
   }
   if (!shape.reshape) return;
-  job.parallelism = shape.reshape->parallelism;
-  job.completions = shape.reshape->parallelism;
+  if (shape.reshape->parallelism > 0)
+    job.completions = job.parallelism = shape.reshape->parallelism;
   if (!shape.reshape->container.empty())
     job.pod_requests.set_gpus(shape.reshape->gpu_resource, shape.reshape->gpus);
 }

@@ -141,9 +141,10 @@ ShapeChange first_shape(const Job& job) {
   const std::string resource = primary_gpu_resource(job.pod_requests);
   ShapeChange change;
   if (first.parallelism || first.gpus)
-    change.reshape = Reshape{first.parallelism.value_or(job.parallelism),
-                             first.gpus.value_or(job.pod_requests.gpu_count(resource)), resource,
-                             first.gpus ? job.gpu_container : ""};
+    change.reshape =
+        Reshape{first.parallelism.value_or(starts_one_by_one(job) ? 0 : job.parallelism),
+                first.gpus.value_or(job.pod_requests.gpu_count(resource)), resource,
+                first.gpus ? job.gpu_container : ""};
   change.affinity_terms = first.affinity_terms;
   if (first.amounts) change.amounts = AmountsChange{job.gpu_container, *first.amounts};
   change.original = std::make_shared<const OriginalShape>();

@@ -150,7 +150,7 @@ PatchBody finish_running_job(JsonWriter& out, const ShapeChange& shape) {
   }
   out.end_object().end_object();
   out.key("spec").begin_object().field("suspend", false);
-  if (shape.reshape)
+  if (shape.reshape && shape.reshape->parallelism > 0)
     out.field("parallelism", shape.reshape->parallelism)
         .field("completions", shape.reshape->parallelism);
   const bool in_template = shape.reshape && shape.reshape->in_template;

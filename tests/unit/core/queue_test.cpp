@@ -169,11 +169,16 @@ TEST_F(QueueTest, AJobIsOpenedAsItWasWritten) {
   folds.active_deadline_s = 3600;
   OriginalShape written;
   written.affinity_terms.emplace();
+  written.gpus = 2;
   folds.original = std::make_shared<const OriginalShape>(written);
   const auto writes = starts(a_cluster().with(a_node("n1")).add(folds).build());
   ASSERT_EQ(writes.size(), 1U);
   ASSERT_TRUE(writes[0].is<OpenJob>());
-  EXPECT_TRUE(writes[0].as<OpenJob>()->shape.affinity_terms);
+  const ShapeChange& shape = writes[0].as<OpenJob>()->shape;
+  EXPECT_TRUE(shape.affinity_terms);
+  ASSERT_TRUE(shape.reshape);
+  EXPECT_EQ(shape.reshape->gpus, 2);
+  EXPECT_EQ(shape.reshape->parallelism, 0) << "its completions stay";
 }
 
 TEST_F(QueueTest, AJobOfOnePodAfterTheOtherQueuesThemOneByOne) {

@@ -78,9 +78,22 @@ TEST(Quotas, ReleasedJobsHaveSpokenForThePodsThatAreStillToCome) {
                            .build();
   QuotaBook book(cluster);
   EXPECT_TRUE(book.admits("default", gpus(6), 1));
-  book.charge_released(cluster, 0);
+  book.charge_released(cluster, 0, 0);
   EXPECT_TRUE(book.admits("default", gpus(2), 1));
   EXPECT_FALSE(book.admits("default", gpus(3), 1));
+}
+
+// Its pods start one by one, and its controller makes the first a moment later.
+TEST(Quotas, AJobThatWasJustOpenedHasSpokenForItsPods) {
+  const auto cluster = a_cluster()
+                           .with(a_quota("q").limit(kGpu, 4))
+                           .with(a_job("folds").of(1, 5).gpus(4).managed().started(100))
+                           .build();
+  for (const double now_s : {105.0, 111.0}) {
+    QuotaBook book(cluster);
+    book.charge_released(cluster, 0, now_s);
+    EXPECT_EQ(book.admits("default", gpus(4), 1), now_s > 110);
+  }
 }
 
 TEST(Quotas, WhatComesAfterAPodThatSucceededHasSpokenForItsPart) {
@@ -92,7 +105,7 @@ TEST(Quotas, WhatComesAfterAPodThatSucceededHasSpokenForItsPart) {
                            .build();
   for (const double now_s : {101.0, 200.0}) {
     QuotaBook book(cluster);
-    book.charge_released(cluster, now_s);
+    book.charge_released(cluster, now_s, 0);
     EXPECT_EQ(book.admits("default", gpus(1), 1), now_s > 110);
   }
 }

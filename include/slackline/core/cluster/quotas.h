@@ -49,7 +49,7 @@ class QuotaBook {
 
   // The pods of released Jobs that are still to come count from now on; so do those that follow
   // others at once.
-  void charge_released(const ClusterSnapshot& snapshot, double now_steady_s);
+  void charge_released(const ClusterSnapshot& snapshot, double now_steady_s, double now_wall_s);
 
   bool empty() const { return accounts_.empty(); }
   // Whether this many more pods of this kind may be made.

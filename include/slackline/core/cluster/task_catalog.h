@@ -48,6 +48,8 @@ bool is_written_gang(const Job& job);
 bool goes_on_in_its_shape(const Job& job);
 // Its pods are tasks of their own: more than one at a time that is no gang, or one after another.
 bool starts_one_by_one(const Job& job);
+// Its controller may not have made the first of them yet: it was unsuspended within ten seconds.
+bool is_opening(const Job& job, double now_wall_s);
 // Of a Job whose pods start one by one: how often as many as run at a time have yet to run.
 std::int64_t waves_left(const Job& job);
 
