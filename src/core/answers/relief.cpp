@@ -248,7 +248,8 @@ constexpr std::string_view kByAStop =
 
 // Well before the ends that it would wait for.
 bool starts_before(const ExplainQuestion& question, const Blocker& blocker) {
-  if (question.policy == nullptr || !question.policy->preempts()) return false;
+  if (question.policy == nullptr) return false;
+  if (!may_stop_runs(question.queue.state(), *question.policy)) return false;
   const Forecast* forecast = question.forecast ? question.forecast(question.task) : nullptr;
   if (forecast == nullptr || !blocker.p50_s || !std::isfinite(forecast->start_s.p50()))
     return false;

@@ -7,13 +7,24 @@
 #include <unordered_map>
 #include <utility>
 
-#include "slackline/base/saturating.h"
+#include "queue_tasks.h"
+#include "slackline/core/planning/mixed_pods.h"
 
 namespace slackline::core {
 namespace {
 
 bool earlier(const Arrival& a, const Arrival& b) {
   return std::tie(a.created_s, a.task) < std::tie(b.created_s, b.task);
+}
+
+// On any nodes. Null: its pods are equal.
+std::shared_ptr<const MixedPods> mixed_of(const TaskRequest& request) {
+  if (request.of_each.empty()) return nullptr;
+  auto mixed = std::make_shared<MixedPods>();
+  mixed->most_on_node = most_on_node(request.spread);
+  for (const std::int64_t gpus : request.of_each)
+    add_pods({.pods = 1, .gpus = countable_gpus(gpus)}, *mixed);
+  return mixed;
 }
 
 }  // namespace
@@ -61,13 +72,14 @@ Expected expected_of(const ArrivalList& arrivals, TaskMenus& menus, const Queue&
     task.submit_s = arrival.created_s;
     task.deadline_s = arrival.deadline_s.value_or(kNoDeadline);
     task.qos = arrival.intent->qos_class.value_or(QosClass::kNormal);
-    task.request_gpus = saturating_int(saturating_mul(arrival.request.pods, arrival.request.gpus));
+    ask_for(arrival.request, menus.pools(), task);
     task.type = arrival.intent->workload().value_or("");
     task.preemptible = false;  // it only takes room
     task.queue = numbers.try_emplace(arrival.account, static_cast<QueueNumber>(numbers.size()))
                      .first->second;
     task.menu = menu.menu;
     task.preference = menu.preference;
+    task.mixed = mixed_of(arrival.request);
     expected.tasks.push_back(std::move(task));
   }
   return expected;

@@ -330,12 +330,7 @@ std::shared_ptr<const MixedPods> Eligibility::mixed(const QueueTask& task) {
   };
   for (std::size_t i = 0; i < of_each.size(); ++i) {
     const Pod& member = i < task.pods.size() ? *task.pods[i] : *task.member;
-    PodGroup pod{1, countable_gpus(of_each[i]), task.plan ? nullptr : eligible_for(member)};
-    std::vector<PodGroup>& groups = mixed->groups;
-    if (!groups.empty() && groups.back().gpus == pod.gpus && groups.back().eligible == pod.eligible)
-      ++groups.back().pods;
-    else
-      groups.push_back(std::move(pod));
+    add_pods({1, countable_gpus(of_each[i]), task.plan ? nullptr : eligible_for(member)}, *mixed);
   }
   if (mixed->groups.size() == 1 && !task.plan) mixed->groups.front().eligible = of(task);
   return mixed;

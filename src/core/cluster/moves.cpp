@@ -163,10 +163,13 @@ bool Moves::finds_room_scattered(TaskIndex waits) const {
   if (queue_.task(waits).request.spread.apart) return false;  // nodes that are cleared may be near
   if (rules_of(waits).rescheduling == Rescheduling::kOff) return false;
   const PlanTask& task = state_.tasks()[waits];
-  if (state_.free().idle() < task.request_gpus) return false;
-  return std::none_of(task.menu->all.begin(), task.menu->all.end(), [&](const Choice& choice) {
-    return choice.gpus == task.request_gpus && fits(state_.free(), task, choice);
-  });
+  bool any_has_room = false;
+  for (const Choice& choice : task.menu->all) {
+    if (choice.gpus != asked_gpus(task, choice.pool)) continue;
+    if (fits(state_.free(), task, choice)) return false;
+    any_has_room |= choice.gpus <= state_.free().idle();
+  }
+  return any_has_room;
 }
 
 std::vector<MovableRun> Moves::movable() const {
@@ -187,7 +190,7 @@ std::optional<Move> Moves::that_lets_in(TaskIndex waits, const Clearer& clearer)
   std::optional<Move> best;
   double most_gpu_s = 0;
   for (const Choice& choice : task.menu->all) {
-    if (choice.gpus != task.request_gpus || !state_.may_use(waits, choice)) continue;
+    if (choice.gpus != asked_gpus(task, choice.pool) || !state_.may_use(waits, choice)) continue;
     auto move = that_lets_in(waits, as_if_equal(task, choice), clearer);
     if (!move) continue;
     const double gain_gpu_s = move->advice.gain_s * choice.gpus - move->advice.lost_gpu_s;

@@ -200,7 +200,7 @@ class QueueMaker {
       described.deadline_s = task.deadline_s.value_or(kNoDeadline);
       described.level = level_of(family.get());
       described.qos = task.intent->qos_class.value_or(QosClass::kNormal);
-      described.request_gpus = saturating_int(task.request.all_gpus());
+      ask_for(task.request, menus_.pools(), described);
       described.type = task.intent->workload().value_or("");
       described.checkpoint_s =
           checkpoint_interval_s(task.plan.get(), *task.intent).value_or(kNever);

@@ -72,6 +72,13 @@ std::map<ObjectKey, Wave> find_waves(const ClusterSnapshot& snapshot,
   return waves;
 }
 
+// Those of its pod are given back as it ends, and what comes then takes as much.
+std::vector<QuotaNeed> taken_anew(std::vector<QuotaNeed> quotas) {
+  for (QuotaNeed& need : quotas)
+    need.held = false;
+  return quotas;
+}
+
 // What comes after a run that nobody planned: where its pod was, or on others of the pool.
 PlanTask after_run(const ClusterSnapshot& snapshot, const OtherRun& run, const PlanTask& planned,
                    std::int64_t times) {
@@ -81,6 +88,7 @@ PlanTask after_run(const ClusterSnapshot& snapshot, const OtherRun& run, const P
   later.request_gpus = planned.request_gpus;
   later.queue = planned.queue;
   later.menu = repeated(*planned.menu, times);
+  later.quotas = taken_anew(planned.quotas);
   return later;
 }
 
@@ -98,6 +106,7 @@ PlanTask after_task(const QueueTask& task, const PlanTask& planned, std::int64_t
   later.preference = planned.preference;
   later.fallback_after_s = planned.fallback_after_s;
   later.eligible = eligibility.of(task);
+  later.quotas = taken_anew(planned.quotas);
   return later;
 }
 
@@ -196,6 +205,7 @@ void add_later_pods(const ClusterSnapshot& snapshot, const std::vector<QueueTask
       later.id = std::ssize(planned);
       later.preemptible = later.stops_others = false;
       later.after = {pod};
+      later.follows_at_once = true;
       planned.push_back(std::move(later));
     }
   }

@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "queue_tasks.h"
+#include "slackline/base/saturating.h"
 
 namespace slackline::core {
 
@@ -16,6 +17,13 @@ void resize(QueueTask& task, const Resizer& resizer, bool keeps_place) {
     task.resizing = std::move(resizing);
   }
   task.shape_is_free = shape_is_free(*task.intent, task.request);
+}
+
+void ask_for(const TaskRequest& request, const std::vector<Pool>& pools, PlanTask& task) {
+  task.request_gpus = saturating_int(request.all_gpus());
+  for (PoolIndex pool = 0; pool < pools.size(); ++pool)
+    if (const auto sized = request.sized_on(pools[pool].type))
+      task.sized.emplace_back(pool, sized->gpus());
 }
 
 }  // namespace slackline::core

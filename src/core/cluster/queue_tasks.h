@@ -103,5 +103,8 @@ void prefer_types_of_queues(std::vector<QueueTask>& tasks, const QueueRulebook& 
 // The request of a Job that waits suspended: as advised, where that is applied. A run keeps what it
 // was given. One that keeps its place goes on there, in the shape that is kept.
 void resize(QueueTask& task, const Resizer& resizer, bool keeps_place);
+// How many GPUs a plan counts it for: those that were written, and on pools where it is resized
+// those that it is resized to.
+void ask_for(const TaskRequest& request, const std::vector<Pool>& pools, PlanTask& task);
 
 }  // namespace slackline::core

@@ -126,9 +126,11 @@ RestNeeds::RestNeeds(const ClusterSnapshot& snapshot, const std::vector<QueuePoo
   numbering.name_resources(tasks);
   for (std::size_t t = 0; t < planned.size(); ++t) {
     if (t >= tasks.size() + others.size()) {
-      const QueueTask& before = tasks[planned[t].after.front()];
+      const std::size_t before = planned[t].after.front();
+      const Pod& member =
+          before < tasks.size() ? *tasks[before].member : *others[before - tasks.size()].pod;
       planned[t].rest =
-          numbering.of(*before.member, nullptr, planned[t], {.eligible = planned[t].eligible});
+          numbering.of(member, nullptr, planned[t], {.eligible = planned[t].eligible});
     } else if (t >= tasks.size()) {
       planned[t].rest = numbering.of_other(*others[t - tasks.size()].pod);
     } else if (planned[t].mixed) {

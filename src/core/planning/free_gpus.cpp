@@ -92,7 +92,7 @@ std::vector<PoolNode> FreeGpus::find(PoolIndex pool, Placement shape, const Elig
   const NodeSet* first =
       preferred != nullptr && !preferred->all(pool) ? &preferred->by_pool[pool] : nullptr;
   if (first != nullptr) add_best_fits(pool, shape, eligible, {.in = first, .out = avoided}, nodes);
-  if (first == nullptr && shape.d_node > 1 && blocks_ != nullptr && !(*blocks_)[pool].empty()) {
+  if (first == nullptr && shape.d_node > 1 && has_blocks(pool)) {
     const Mask mask(eligible, pool, shape.d_gpn);
     std::vector<std::uint64_t> words =
         pools_[pool].levels[static_cast<std::size_t>(shape.d_gpn)].nodes.words();

@@ -10,6 +10,14 @@
 
 namespace slackline::core {
 
+void add_pods(PodGroup pods, MixedPods& mixed) {
+  std::vector<PodGroup>& groups = mixed.groups;
+  if (!groups.empty() && groups.back().gpus == pods.gpus && groups.back().eligible == pods.eligible)
+    groups.back().pods += pods.pods;
+  else
+    groups.push_back(std::move(pods));
+}
+
 std::optional<std::int64_t> most_on_node(const OwnSpread& spread) {
   if (!spread.most || !spread.skew) return spread.most ? spread.most : spread.skew;
   return std::min(*spread.most, *spread.skew);

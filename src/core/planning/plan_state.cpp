@@ -37,6 +37,18 @@ TaskDigest digest_of(const PlanTask& task) {
 
 }  // namespace
 
+int asked_gpus(const PlanTask& task, PoolIndex pool) {
+  const PlacementMenu& menu = *task.menu;
+  for (const auto& [on, gpus] : task.sized) {
+    if (on != pool) continue;
+    int most = 0;
+    for (const Choice& choice : menu.all)
+      if (choice.pool == pool) most = std::max(most, choice.gpus);
+    return std::min(gpus, most);
+  }
+  return std::min(task.request_gpus, menu.all[menu.by_size.back()].gpus);
+}
+
 TaskTable::TaskTable(std::vector<PlanTask> tasks) : tasks_(std::move(tasks)) {
   digests_.reserve(tasks_.size());
   for (const PlanTask& task : tasks_) {

@@ -98,7 +98,14 @@ class Player {
     report(now_s, RunEvent::kFinish, entry.task, state_.finish(entry.task, now_s));
     if (const auto at = followers_.find(entry.task); at != followers_.end())
       for (const TaskIndex task : at->second)
-        if (--awaited_[task] == 0) ready_.push_back(task);
+        if (--awaited_[task] == 0) come(task);
+  }
+
+  void come(TaskIndex task) {
+    if (state_.tasks()[task].follows_at_once)
+      state_.arrive(task);
+    else
+      ready_.push_back(task);
   }
 
   void perform(const Plan& plan, double now_s) {

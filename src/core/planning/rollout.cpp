@@ -57,12 +57,13 @@ class Scenario {
                               const std::vector<TaskIndex>& asked) {
     std::unordered_map<TaskIndex, Times> times;
     std::size_t open = asked.size();
-    // A policy that does not preempt never stops a run: its finish is known when it starts.
+    // Where nobody stops a run its finish is known when it starts.
+    const bool stops = may_stop_runs(future, policy);
     const auto start = [&](TaskIndex task, const Run& run) {
       const auto found = times.find(task);
       if (found == times.end()) return;
       found->second.start_s = std::min(found->second.start_s, run.started_s);
-      if (policy.preempts()) return;
+      if (stops) return;
       found->second.finish_s =
           run.started_s + run.overhead_s + work_s(future, task, run) * run.left;
       --open;
@@ -77,7 +78,7 @@ class Scenario {
     hooks.on_event = [&](double at_s, RunEvent event, TaskIndex task, const Run& run) {
       if (event == RunEvent::kStart) start(task, run);
       const auto found = times.find(task);
-      if (event != RunEvent::kFinish || !policy.preempts() || found == times.end()) return;
+      if (event != RunEvent::kFinish || !stops || found == times.end()) return;
       found->second.finish_s = at_s + left_undone_s(future, task, run);
       --open;
     };

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "slackline/core/planning/mixed_pods.h"
 #include "support/cluster_builder.h"
 
 namespace slackline::core {
@@ -136,6 +137,30 @@ TEST_F(ArrivalsTest, AForecastThatExpectsOthersIsLaterAndWider) {
   EXPECT_GT(among.find(asked)->start_s.p90(), alone.find(asked)->start_s.p90() + 600);
   EXPECT_GT(among.find(asked)->finish_s.p90() - among.find(asked)->finish_s.p10(),
             alone.find(asked)->finish_s.p90() - alone.find(asked)->finish_s.p10());
+}
+
+TEST_F(ArrivalsTest, PodsThatDifferAreExpectedToDiffer) {
+  TaskIntent hour;
+  hour.expected_duration_s = 3600;
+  Arrival gang{.task = Uid("gang"),
+               .created_s = kLook_s - 10,
+               .deadline_s = {},
+               .request = {},
+               .intent = std::make_shared<const TaskIntent>(hour)};
+  gang.request.resource = test::kGpu;
+  gang.request.pods = 4;
+  gang.request.gpus = 8;
+  gang.request.of_each = {8, 2, 1, 1};
+  const Queue now =
+      queue(a_cluster().with(a_node("n1").of("A100", 8)).with(a_node("n2").of("A100", 8)));
+  const Expected expected = expected_of({.tasks = {gang}, .window_s = 86400}, menus_, now);
+  ASSERT_EQ(expected.tasks.size(), 1U);
+  const PlanTask& task = expected.tasks[0];
+  EXPECT_EQ(task.request_gpus, 12);
+  ASSERT_NE(task.mixed, nullptr);
+  ASSERT_EQ(task.mixed->groups.size(), 3U);
+  EXPECT_EQ(task.mixed->groups[0].gpus, 8);
+  EXPECT_EQ(task.mixed->groups[2].pods, 2) << "those of one GPU";
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <tuple>
 
 #include "slackline/core/handover/begin_starts.h"
+#include "slackline/core/planning/rollout.h"
 #include "slackline/model/reason.h"
 #include "support/share_world.h"
 
@@ -308,6 +309,26 @@ TEST_F(AskBackTest, ADeadlineStopsNoOwnerForABorrower) {
   urgent.intent().deadline_s = kSharedAt_s + 3700;
   cluster_.with(urgent.waiting());
   EXPECT_EQ(changes(), std::pair(TaskNames{}, TaskNames{}));
+}
+
+// t0 has v1 stopped once v1 has run for ten minutes; v1 goes on where v0 ends, and b0 starts behind
+// it, once o0 has left it the pool.
+TEST_F(AskBackTest, AForecastSeesStopsForOwnersUnderAPolicyThatStopsNobody) {
+  vision_borrows(/*started_s=*/560);
+  waits("t0", "text", 4, 0);
+  waits("b0", "other", 4, 5);
+  Queue found = queue();
+  std::vector<TaskIndex> asked(2);
+  for (TaskIndex task = 0; task < found.size(); ++task) {
+    if (found.task(task).key.name == "v1") asked[0] = task;
+    if (found.task(task).key.name == "b0") asked[1] = task;
+  }
+  RolloutOptions options;
+  options.futures = kAsPredicted;
+  const auto forecasts = rollout(found.state(), kSharedAt_s, *parse_policy("fifo"), asked, options);
+  ASSERT_EQ(forecasts.size(), 2U);
+  EXPECT_GT(forecasts[0].finish_s.p50(), kSharedAt_s + 3560 + 60) << "it starts twice";
+  EXPECT_NEAR(forecasts[1].start_s.p50(), kSharedAt_s + 3563, 5);
 }
 
 }  // namespace

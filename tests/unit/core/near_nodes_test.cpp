@@ -8,6 +8,7 @@
 
 #include "slackline/core/cluster/pools.h"
 #include "slackline/core/planning/free_gpus.h"
+#include "slackline/core/planning/plan.h"
 #include "support/hand_over_world.h"
 
 namespace slackline::core {
@@ -107,6 +108,38 @@ TEST(NearNodes, RandomOnes) {
     const bool one_holds_it = std::any_of(
         room.begin(), room.end(), [&](const auto& rack) { return rack.second >= shape.d_node; });
     if (one_holds_it) ASSERT_EQ(used.size(), 1U) << round;
+  }
+}
+
+// A gang of all nodes waits for the first one, and another starts meanwhile.
+TEST(NearNodes, AGangThatStartsBesideAReservationIsNearToo) {
+  constexpr double kHour_s = 3600;
+  const std::vector<Pool> pools = {{GpuType("H100"), "", 5, kGpusOfNode, 1.0}};
+  std::vector<PlanTask> all;
+  const auto add = [&](int nodes, double run_h, double deadline_h) {
+    PlanTask task;
+    task.id = static_cast<std::int64_t>(all.size());
+    task.submit_s = static_cast<double>(all.size());
+    task.deadline_s = deadline_h * kHour_s;
+    task.request_gpus = nodes * kGpusOfNode;
+    task.menu = std::make_shared<const PlacementMenu>(
+        make_menu({{0, {nodes, kGpusOfNode}, 1, run_h * kHour_s, 0, 0}}, pools, {}));
+    all.push_back(task);
+  };
+  add(1, 5, 100);
+  add(5, 4, 12);
+  add(2, 1, 24);
+  const TaskTable tasks(std::move(all));
+  for (const std::string_view policy : {"reserve", "easy", "edf-easy"}) {
+    PlanState state(tasks, free_nodes({level({0, 0, 1, 0, 1})}));
+    for (TaskIndex task = 0; task < tasks.size(); ++task)
+      state.arrive(task);
+    state.start(0, state.run_at(0, 0, 0, {0}));
+    const Plan planned = plan(state, 0, *parse_policy(policy));
+    ASSERT_EQ(planned.reservations.size(), 1U) << policy;
+    ASSERT_EQ(planned.effects.size(), 1U) << policy;
+    ASSERT_EQ(planned.effects[0].task, 2U) << policy;
+    EXPECT_THAT(planned.effects[0].begun->nodes, ElementsAre(1, 3)) << policy;
   }
 }
 

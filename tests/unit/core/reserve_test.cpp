@@ -100,6 +100,70 @@ TEST(Reserve, BehindARunOfUnknownLengthThereAreNodesAndNoTime) {
   EXPECT_EQ(planned.effects[0].task, 2U) << "a known end comes before an unknown one";
 }
 
+TEST(Reserve, BehindARunThatReportsItsEndThereIsATime) {
+  const TaskTable tasks({a_task(1, {1, 8}, 1, 100, kUnknownError), a_task(2, {4, 8}, 4, 90),
+                         a_task(3, {1, 8}, 50, 95), a_task(4, {1, 8}, 0.5, 96)});
+  PlanState state(tasks, FreeGpus(kFourNodes));
+  for (TaskIndex task = 0; task < tasks.size(); ++task)
+    state.arrive(task);
+  auto run = state.run_at(0, 0, 0, {0});
+  run.reported = ReportedWork{.at_s = 0, .left = 1};  // of an hour
+  state.start(0, std::move(run));
+  const Plan planned = plan(state, 0, *parse_policy("reserve"));
+  ASSERT_EQ(planned.effects.size(), 1U) << "the long one would move the gang";
+  EXPECT_EQ(planned.effects[0].task, 3U);
+}
+
+const std::vector<Pool> kTwoTypes = {{GpuType("A100"), "", 1, 8, 1.0},
+                                     {GpuType("H100"), "", 1, 8, 1.0}};
+
+PlanTask on_types(std::int64_t id, double run_h, const std::map<PoolIndex, Placement>& shapes) {
+  PlanTask task = a_task(id, {1, 8}, run_h, 100 * static_cast<double>(id));
+  task.submit_s = static_cast<double>(id);
+  std::vector<Estimate> estimates;
+  for (const auto& [pool, shape] : shapes)
+    estimates.push_back({pool, shape, 1, run_h * kHour, 0, 0});
+  task.menu = std::make_shared<const PlacementMenu>(make_menu(estimates, kTwoTypes, {}));
+  return task;
+}
+
+// The first runs, on the type that only it and the second may use now.
+Plan plan_of_types(const TaskTable& tasks, std::string_view policy) {
+  PlanState state(tasks, FreeGpus(kTwoTypes));
+  for (TaskIndex task = 0; task < tasks.size(); ++task)
+    state.arrive(task);
+  state.start(0, state.run_at(0, 0, 0, {0}));
+  return plan(state, 0, *parse_policy(policy));
+}
+
+TEST(Reserve, EasyReservesATypeThatOpensLaterFromThen) {
+  PlanTask head = on_types(2, 4, {{0, {1, 8}}, {1, {1, 8}}});
+  head.preference = {0, 1};
+  head.fallback_after_s = 8 * kHour;
+  const TaskTable tasks({on_types(1, 10, {{0, {1, 8}}}), head, on_types(3, 2, {{1, {1, 8}}})});
+  for (const std::string_view policy : {"easy", "edf-easy"}) {
+    const Plan planned = plan_of_types(tasks, policy);
+    ASSERT_EQ(planned.reservations.size(), 1U) << policy;
+    EXPECT_EQ(planned.reservations[0].pool, 1U) << policy;
+    ASSERT_EQ(planned.effects.size(), 1U) << policy << ": it ends before";
+    EXPECT_EQ(planned.effects[0].task, 2U) << policy;
+  }
+}
+
+TEST(Reserve, WhoIsResizedOnOneTypeAsksForThatMuchThere) {
+  const TaskTable written(
+      {on_types(1, 10, {{0, {1, 8}}}), on_types(2, 4, {{0, {1, 8}}, {1, {1, 4}}})});
+  std::vector<PlanTask> both = written.tasks();
+  both[1].sized = {{1, 4}};
+  const TaskTable resized(std::move(both));
+  EXPECT_EQ(asked_gpus(resized[1], 0), 8);
+  EXPECT_EQ(asked_gpus(resized[1], 1), 4);
+  for (const std::string_view policy : {"fifo", "min-min", "weighted-fair", "capacity", "easy"}) {
+    EXPECT_TRUE(plan_of_types(written, policy).effects.empty()) << policy;
+    EXPECT_EQ(plan_of_types(resized, policy).effects.size(), 1U) << policy;
+  }
+}
+
 TEST(Reserve, ATaskWithoutDeadlineIsReservedForOnceItHasWaited) {
   const auto gang_starts_h = [](double age_h) {
     std::vector<PlanTask> tasks{a_task(1, {1, 8}, 1, 100), a_task(2, {4, 8}, 1, kNoDeadline)};
@@ -247,6 +311,31 @@ TEST(ReserveStops, AnUrgentTaskTakesTheRoomOfWhoStaysInTime) {
   EXPECT_TRUE(effects(10.4).empty()) << "the run would be late";
   EXPECT_EQ(effects(5).size(), 2U) << "it is late anyway";
   EXPECT_EQ(effects(kNoDeadline / kHour).size(), 2U);
+}
+
+// The run uses all of what nobody owns. One node is free, and owned by others.
+TEST(ReserveStops, NobodyIsStoppedForATaskWithoutRoomInItsShare) {
+  std::vector<PlanTask> both{a_task(1, {3, 8}, 10, 5), a_task(2, {1, 8}, 1, 1.5)};
+  both[1].queue = 1;
+  const TaskTable tasks(std::move(both));
+  const auto effects = [&](bool shared) {
+    auto shares = std::make_shared<Shares>();
+    shares->types = {"H100"};
+    shares->type_of_pool = {0};
+    shares->gpus = {32};
+    shares->owned = {8};
+    shares->of_queue.resize(3);
+    shares->of_queue[2].of_types = {{8, 0}};
+    PlanState state(tasks, FreeGpus(kFourNodes));
+    if (shared) state.share_by(shares);
+    state.arrive(0);
+    state.start(0, state.run_at(0, 0, -0.5 * kHour, {}));
+    state.arrive(1);
+    return plan(state, 0, *parse_policy("reserve,preemption=on")).effects;
+  };
+  EXPECT_TRUE(effects(true).empty());
+  ASSERT_EQ(effects(false).size(), 1U);
+  EXPECT_TRUE(effects(false)[0].is_start());
 }
 
 // It was told, and others would be cheaper by now.

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "slackline/core/cluster/moves.h"
 #include "slackline/core/cluster/placement_table.h"
 #include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/handover/return_to_scheduler.h"
@@ -348,6 +349,30 @@ TEST_F(ResizingTest, WhereTemplatesAreFixedThePlanSaysWhatPodsGet) {
   EXPECT_FALSE(release->shape.amounts);
   EXPECT_EQ(release->plan->resize->amounts->memory_request, "4387Mi");
   EXPECT_EQ(release->plan->shape, (Placement{1, 2}));
+}
+
+// One GPU is free on each node, and it takes two where its Job names four.
+TEST_F(ResizingTest, RunsMakeWayForTheShapeThatItIsResizedTo) {
+  world_.add(a_node("n2").of("A100", 2));
+  for (const auto& [name, gpus] : {std::pair("small", 1), std::pair("large", 7)}) {
+    auto job = a_job(name).gpus(gpus).waiting().created(world_.now_s());
+    job.intent().expected_duration_s = kNight_s;
+    world_.add(job);
+    ASSERT_TRUE(planner_.settle(world_));
+    ASSERT_EQ(world_.bound(name), 1);
+  }
+  world_.add(nightly("tonight"));
+  const ClusterSnapshot snapshot = world_.snapshot();
+  const QueueOptions options = planner_.options(world_.now_s());
+  TaskMenus menus;
+  const Queue queue = make_queue(snapshot, options, menus);
+  const RunSpeeds speeds;
+  const auto advised =
+      Moves(snapshot, options, queue, speeds, *parse_policy("savable,headroom=0,calm=0")).advised();
+  ASSERT_EQ(advised.size(), 1U);
+  EXPECT_EQ(advised[0].advice.cause, MoveCause::kFragmented);
+  EXPECT_EQ(advised[0].advice.task.name, "tonight");
+  EXPECT_EQ(advised[0].advice.moves.at(0).task.name, "small");
 }
 
 AmountAdvice amount(std::int64_t asked, std::int64_t advised, bool raise = false) {

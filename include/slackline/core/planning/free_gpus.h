@@ -81,6 +81,8 @@ class FreeGpus {
     return pool < avoided_.size() && !avoided_[pool].unset() && avoided_[pool].contains(node);
   }
 
+  // Where they are known, it matters to several nodes of a pool which ones find() gives.
+  bool has_blocks(PoolIndex pool) const { return blocks_ != nullptr && !(*blocks_)[pool].empty(); }
   // Null: no node is near another.
   void set_blocks(std::shared_ptr<const NodeBlocks> blocks) { blocks_ = std::move(blocks); }
 

@@ -29,6 +29,9 @@ struct MixedPods {
   std::optional<std::int64_t> most_on_node;  // pods
 };
 
+// One or more pods behind those that are there, which are no smaller; equal ones are one group.
+void add_pods(PodGroup pods, MixedPods& mixed);
+
 // Pods on one node, at most: kube-scheduler may call more uneven.
 std::optional<std::int64_t> most_on_node(const OwnSpread& spread);
 

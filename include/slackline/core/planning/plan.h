@@ -60,4 +60,8 @@ struct Plan {
 
 Plan plan(PlanState& state, double now_s, const Policy& policy);
 
+// Whether it may ever stop runs of the state: for others by the policy, or, whatever the policy,
+// for owners of shares who ask for what is theirs.
+bool may_stop_runs(const PlanState& state, const Policy& policy);
+
 }  // namespace slackline::core

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "slackline/base/duration.h"
@@ -78,7 +79,16 @@ struct PlanTask {
   // Its pods, where they differ: `eligible` is then what all of them may use. Null: they are equal.
   std::shared_ptr<const MixedPods> mixed{};
   std::vector<DisruptionNeed> disrupts{};  // of its run
+  // It comes the moment that the last it waits for (`after`) has ended: the next pod of a Job,
+  // whose place is kept for it. Else its controller first has to see the end.
+  bool follows_at_once = false;
+  // Right-sizing: on these pools it asks for so many GPUs, and not for request_gpus. Each once.
+  std::vector<std::pair<PoolIndex, int>> sized{};
 };
+
+// How many GPUs it asks for on this pool; no more than its menu has, which is not empty: there,
+// where it is right-sized, else anywhere.
+int asked_gpus(const PlanTask& task, PoolIndex pool);
 
 // The columns that a plan reads of every waiting task, side by side in memory: following each menu
 // would cost more than the decision.

@@ -340,19 +340,19 @@ class AskBack {
   std::size_t unserved_ = 0;
 };
 
-bool has_owners(const Planning& planning) {
-  const Shares* shares = planning.state().shares().shares();
+}  // namespace
+
+bool has_owners(const PlanState& state) {
+  const Shares* shares = state.shares().shares();
   return shares != nullptr && !shares->types.empty();
 }
 
-}  // namespace
-
 void ask_back(Planning& planning, const Policy& policy, const std::vector<TaskIndex>& first) {
-  if (has_owners(planning)) AskBack(planning, policy).call(first);
+  if (has_owners(planning.state())) AskBack(planning, policy).call(first);
 }
 
 std::vector<TaskIndex> owners_at_risk(Planning& planning, const Policy& policy) {
-  if (!has_owners(planning)) return {};
+  if (!has_owners(planning.state())) return {};
   return AskBack(planning, policy).owners_at_risk();
 }
 

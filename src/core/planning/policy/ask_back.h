@@ -31,6 +31,8 @@
 
 namespace slackline::core {
 
+// Some queue of the state owns GPUs: else nobody gives anything back.
+bool has_owners(const PlanState& state);
 // Before anybody asks, those of `first` that fit start.
 void ask_back(Planning& planning, const Policy& policy, const std::vector<TaskIndex>& first = {});
 // Who waits and fits now into what his queue owns, while somebody of another queue waits who would

@@ -1,5 +1,7 @@
 #include "by_request.h"
 
+#include <algorithm>
+
 namespace slackline::core {
 namespace {
 
@@ -10,32 +12,31 @@ std::optional<ChoiceIndex> fastest_fit(const Planning& planning, TaskIndex task)
   return std::nullopt;
 }
 
-// The first that fits of the largest count for which one does, from `most` down to `least`.
-std::optional<ChoiceIndex> largest_fit(const Planning& planning, TaskIndex task, int least,
-                                       int most) {
+// The first that fits of the largest count for which one does: at most so many and what is asked
+// for on the pool, with kAsAsked exactly the smaller of both.
+std::optional<ChoiceIndex> largest_fit(const Planning& planning, TaskIndex task, int most,
+                                       Counting counting) {
   const PlacementMenu& menu = planning.menu(task);
   std::optional<ChoiceIndex> best;
-  int best_gpus = least;
-  for (const ChoiceIndex choice : menu.by_size) {
-    const int gpus = menu.all[choice].gpus;
-    if (gpus > most) break;
-    const bool better = best ? gpus > best_gpus : gpus >= best_gpus;
-    if (!better || !planning.fits(task, menu.all[choice])) continue;
-    best = choice;
-    best_gpus = gpus;
+  int best_gpus = 0;
+  for (const ChoiceIndex index : menu.by_size) {
+    const Choice& choice = menu.all[index];
+    if (choice.gpus > most) break;
+    const int asked = std::min(most, asked_gpus(planning.task(task), choice.pool));
+    const bool counts = counting == Counting::kShrink ? choice.gpus <= asked : choice.gpus == asked;
+    if (!counts || choice.gpus <= best_gpus || !planning.fits(task, choice)) continue;
+    best = index;
+    best_gpus = choice.gpus;
   }
   return best;
 }
 
 }  // namespace
 
-std::optional<ChoiceIndex> by_request(const Planning& planning, TaskIndex task, int gpus,
+std::optional<ChoiceIndex> by_request(const Planning& planning, TaskIndex task, int most,
                                       Counting counting) {
   if (counting == Counting::kIdle) return fastest_fit(planning, task);
-  const PlacementMenu& menu = planning.menu(task);
-  const int most = std::min(gpus, menu.all[menu.by_size.back()].gpus);
-  const int least = counting == Counting::kShrink ? 1 : most;
-  return largest_fit(planning, task, least, most);
+  return largest_fit(planning, task, most, counting);
 }
 
 }  // namespace slackline::core

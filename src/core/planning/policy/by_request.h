@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include "policy_kind.h"
@@ -23,9 +24,11 @@ inline constexpr PolicyVariant<RequestOptions> kCountings[] = {
     {"idle", [](RequestOptions& options) { options.counting = Counting::kIdle; }},
 };
 
-// The placement with exactly min(gpus, the largest of the menu) GPUs that fits now, on the fewest
-// nodes; with kShrink of fewer GPUs where none fits; with kIdle the fastest that fits.
-std::optional<ChoiceIndex> by_request(const Planning& planning, TaskIndex task, int gpus,
+inline constexpr int kAnyGpus = std::numeric_limits<int>::max();
+
+// The placement with exactly min(most, asked_gpus) GPUs that fits now, on the fewest nodes; with
+// kShrink of fewer GPUs where none fits; with kIdle the fastest that fits.
+std::optional<ChoiceIndex> by_request(const Planning& planning, TaskIndex task, int most,
                                       Counting counting);
 
 // Serves the waiting tasks by `key(task)` ascending, then arrival; the first that gets no
@@ -38,8 +41,7 @@ void serve_in_order(Planning& planning, const RequestOptions& options, const Key
   std::stable_sort(queue.begin(), queue.end(),
                    [&](TaskIndex a, TaskIndex b) { return key(a) < key(b); });
   for (const TaskIndex task : queue) {
-    const auto choice =
-        by_request(planning, task, planning.task(task).request_gpus, options.counting);
+    const auto choice = by_request(planning, task, kAnyGpus, options.counting);
     if (!choice && (options.skip || !planning.state().may_use_any(task))) continue;
     if (!choice) return;
     planning.start(task, *choice);

@@ -39,9 +39,9 @@ void serve_capacity(Planning& planning, const RequestOptions& options) {
     if (blocked[type]) continue;
     const std::int64_t most =
         options.counting == Counting::kShrink ? room[type] : quota_of(planning, type);
-    const int gpus = saturating_int(std::min<std::int64_t>(planning.task(task).request_gpus, most));
-    const auto choice =
-        room[type] > 0 ? by_request(planning, task, gpus, options.counting) : std::nullopt;
+    const auto choice = room[type] > 0
+                            ? by_request(planning, task, saturating_int(most), options.counting)
+                            : std::nullopt;
     if (choice && planning.menu(task).all[*choice].gpus <= room[type]) {
       room[type] -= planning.menu(task).all[*choice].gpus;
       planning.start(task, *choice);

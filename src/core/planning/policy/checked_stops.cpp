@@ -127,7 +127,7 @@ std::optional<PlanSheet> CheckedStops::make(const Seeker& asker,
     const Choice& wanted = menu.all[index];
     const double run_s = planning_.lat_s(asker.task, wanted);
     if (planning_.now_s() + run_s > asker.must_end_s + kDeadlineTolerance_s) continue;
-    if (!planning_.open(asker.task, wanted.pool)) continue;
+    if (!planning_.open(asker.task, wanted.pool) || !state_.may_use(asker.task, wanted)) continue;
     const std::vector<Victim> victims = victims_of(asker, run_s, wanted);
     const PlanTask& task = planning_.task(asker.task);
     const Choice equal = as_if_equal(task, wanted);

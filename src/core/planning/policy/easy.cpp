@@ -66,18 +66,20 @@ class Easy {
   }
 
   bool asked_for(TaskIndex task, const Choice& choice) const {
-    const PlacementMenu& menu = planning_.menu(task);
-    const int most = menu.all[menu.by_size.back()].gpus;
-    return choice.gpus == std::min(planning_.task(task).request_gpus, most);
+    return choice.gpus == asked_gpus(planning_.task(task), choice.pool);
   }
 
   std::optional<TimelinePlace> place_of(TaskIndex task, const Choice& choice,
                                         double last_start_s) const {
-    return timeline_.earliest(planning_.task(task), {.pool = choice.pool,
-                                                     .shape = choice.shape,
-                                                     .run_s = planning_.lat_s(task, choice),
-                                                     .last_start_s = last_start_s,
-                                                     .now = &planning_.state().free()});
+    const PlanState& state = planning_.state();
+    const bool waits = planning_.holds_out(task);
+    return timeline_.earliest(planning_.task(task),
+                              {.pool = choice.pool,
+                               .shape = choice.shape,
+                               .run_s = planning_.lat_s(task, choice),
+                               .not_before_s = waits ? state.fallback_at_s(task, choice.pool) : 0,
+                               .last_start_s = last_start_s,
+                               .now = &state.free()});
   }
 
   Planning& planning_;

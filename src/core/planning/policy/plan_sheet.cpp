@@ -54,16 +54,22 @@ Timeline& PlanSheet::timeline() {
   if (timeline_) return *timeline_;
   const double now_s = planning_->now_s();
   timeline_.emplace(free_, now_s);
-  const auto frees = [&](const Choice& choice, const std::vector<PoolNode>& nodes, double end_s) {
-    timeline_->free_at(choice.pool, nodes, choice.shape.d_gpn,
-                       is_unknown(choice) ? now_s + kFar_s : end_s);
+  const auto frees = [&](const Choice& choice, const std::vector<PoolNode>& nodes, double end_s,
+                         bool known) {
+    timeline_->free_at(choice.pool, nodes, choice.shape.d_gpn, known ? end_s : now_s + kFar_s);
   };
-  for (const TaskIndex run : state_->running())
-    if (!is_stopped(run))
-      frees(state_->running_choice(run), state_->progress(run).run.nodes,
-            state_->observed_end_s(run, now_s));
-  for (const Placed& placed : placed_)  // all of them now
-    frees(state_->choice(placed.who.task, placed.choice), placed.place.nodes, placed.place.end_s);
+  for (const TaskIndex run : state_->running()) {
+    if (is_stopped(run)) continue;
+    const Choice& choice = state_->running_choice(run);
+    const Run& of = state_->progress(run).run;
+    // What it says itself of its end counts, whatever is known of its length.
+    frees(choice, of.nodes, state_->observed_end_s(run, now_s),
+          !is_unknown(choice) || of.reported.has_value());
+  }
+  for (const Placed& placed : placed_) {  // all of them now
+    const Choice& choice = state_->choice(placed.who.task, placed.choice);
+    frees(choice, placed.place.nodes, placed.place.end_s, !is_unknown(choice));
+  }
   return *timeline_;
 }
 

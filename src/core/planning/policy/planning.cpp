@@ -140,4 +140,8 @@ Plan plan(PlanState& state, double now_s, const Policy& policy) {
   return planning.take();
 }
 
+bool may_stop_runs(const PlanState& state, const Policy& policy) {
+  return policy.preempts() || has_owners(state);
+}
+
 }  // namespace slackline::core

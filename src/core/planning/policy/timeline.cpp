@@ -170,6 +170,22 @@ std::vector<Timeline::Opening> Timeline::find_openings(const PlanTask& task,
   return openings;
 }
 
+// Of several that start now, those that are near each other; empty: it does not matter.
+std::vector<PoolNode> Timeline::nodes_near(const PlanTask& task, const Wish& wish,
+                                           const std::vector<Opening>& openings,
+                                           double start_s) const {
+  const bool matters = wish.now != nullptr && start_s <= now_s_ && wish.shape.d_node > 1 &&
+                       wish.now->has_blocks(wish.pool);
+  if (!matters) return {};
+  EligibleNodes open;
+  open.by_pool.resize(wish.pool + std::size_t{1});
+  open.by_pool[wish.pool] = NodeSet(pools_[wish.pool].size());
+  for (const Opening& opening : openings)
+    if (opening.from_s <= start_s && start_s <= opening.until_s)
+      open.by_pool[wish.pool].insert(opening.node);
+  return wish.now->find(wish.pool, wish.shape, &open, task.preferred.get());
+}
+
 std::optional<TimelinePlace> Timeline::earliest(const PlanTask& task, const Wish& wish) const {
   if (task.mixed != nullptr) return earliest_of_mixed(task, wish);
   const std::vector<Line>& lines = pools_[wish.pool];
@@ -177,6 +193,9 @@ std::optional<TimelinePlace> Timeline::earliest(const PlanTask& task, const Wish
   std::vector<Opening> openings = find_openings(task, wish);
   const auto start_s = first_start_s(openings, needed);
   if (!start_s) return std::nullopt;
+  TimelinePlace place{wish.pool, wish.shape.d_gpn, {}, *start_s, *start_s + wish.run_s};
+  place.nodes = nodes_near(task, wish, openings, *start_s);
+  if (!place.nodes.empty()) return place;
   using Rank = std::tuple<bool, bool, int, PoolNode>;
   std::vector<Rank> ranks;
   for (const Opening& opening : openings) {
@@ -189,7 +208,6 @@ std::optional<TimelinePlace> Timeline::earliest(const PlanTask& task, const Wish
                        opening.node);
   }
   std::sort(ranks.begin(), ranks.end());
-  TimelinePlace place{wish.pool, wish.shape.d_gpn, {}, *start_s, *start_s + wish.run_s};
   for (std::size_t i = 0; i < needed; ++i)
     place.nodes.push_back(std::get<PoolNode>(ranks[i]));
   return place;

@@ -46,7 +46,8 @@ class Timeline {
     const FreeGpus* now = nullptr;
   };
   // The first moment from which enough nodes have room for the whole run; of these nodes the ones
-  // that are preferred, then those that have least to spare. nullopt: there is none until
+  // that are preferred, then those that have least to spare; of several that start now those that
+  // are near each other (FreeGpus::find). nullopt: there is none until
   // last_start_s. O(nodes of the pool x changes on a node); of pods that differ for each change.
   // A node that the task may use only later (PlanTask::later), or that has the GPUs and not the
   // rest, has room once all its runs have ended; never, where none is known.
@@ -74,6 +75,8 @@ class Timeline {
   std::vector<Opening> find_openings(const PlanTask& task, const Wish& wish) const;
   void add_openings(const Line& line, PoolNode node, const Wish& wish,
                     std::vector<Opening>& openings) const;
+  std::vector<PoolNode> nodes_near(const PlanTask& task, const Wish& wish,
+                                   const std::vector<Opening>& openings, double start_s) const;
   static std::optional<double> first_start_s(std::vector<Opening>& openings, std::size_t nodes);
   std::optional<TimelinePlace> earliest_of_mixed(const PlanTask& task, const Wish& wish) const;
   std::vector<double> moments(const Wish& wish) const;
