@@ -64,6 +64,9 @@ struct Task {
   bool gpus_may_change = false;
   std::vector<NodeName> nodes;  // of bound pods, sorted, each once
   TaskIntent intent;
+  std::int64_t all_gpus = 0;
+  // Of a gang whose members differ: what the GPUs of each are a multiple of; 0: they are alike.
+  std::int64_t gpus_unit = 0;
 
   // "Job", "Gang", "Pod" or the controller's kind.
   std::string_view kind_name() const {
@@ -73,6 +76,11 @@ struct Task {
   // The shape as written: every pod on a node of its own.
   Placement written_shape() const {
     return clamped_placement(gang ? pods_wanted : 1, gpus_per_pod);
+  }
+
+  // As lists show it: where members differ, in units of them.
+  Placement listed_shape() const {
+    return gpus_unit > 0 ? clamped_placement(all_gpus / gpus_unit, gpus_unit) : written_shape();
   }
 };
 

@@ -99,7 +99,7 @@ const Rules<ListedTask>& rules_of(const ListedTask*) {
        {"created", [](R row) { return number_of(row.task.created_s); }},
        {"started", [](R row) { return number_of(row.started_s()); }},
        {"deadline", [](R row) { return number_of(row.deadline_s); }},
-       {"gpus", [](R row) { return count_of(row.task.gpus_per_pod * row.task.pods_wanted); }}},
+       {"gpus", [](R row) { return count_of(row.task.all_gpus); }}},
       {in_state<ListedTask, TaskState::kWaiting>(),
        in_state<ListedTask, TaskState::kStarting>(),
        in_state<ListedTask, TaskState::kRunning>(),

@@ -445,6 +445,9 @@ class TaskFinder {
           task.gang = parts.gang;
           task.intent = intent_of(*who_speaks({&parts.bound, &parts.unbound}));
           task.began_s = first_start_s(parts.bound, pod->plan->id);
+          for (const auto* members : {&parts.unbound, &parts.bound})
+            for (const PodPtr& member : *members)
+              task.created_s = std::min(task.created_s, created_of_s(*member));
           place_each(parts, task);
         }
         if (task.request.pods == 1 && pod->bound()) task.bound.swap(task.pods);
@@ -503,6 +506,12 @@ class TaskFinder {
     return std::make_shared<const TaskIntent>(effective_intent(snapshot_, pod));
   }
 
+  // Of a member of a gang: its Job's, which may be older.
+  double created_of_s(const Pod& pod) const {
+    const Job* job = owning_job(snapshot_, pod);
+    return job != nullptr ? std::min(job->created_s, pod.created_s) : pod.created_s;
+  }
+
   QueueTask task_of_pod(const PodPtr& pod) const {
     return task_of({pod}, TaskKind::kPod, pod->key, pod->uid);
   }
@@ -523,9 +532,8 @@ class TaskFinder {
     for (const PodPtr& pod : pods) {
       task.request.gpus =
           std::max(task.request.gpus, pod->requests.gpu_count(task.request.resource));
-      task.created_s = std::min(task.created_s, pod->created_s);
-      if (const Job* job = owning_job(snapshot_, *pod); job != nullptr && kind == TaskKind::kGang)
-        task.created_s = std::min(task.created_s, job->created_s);
+      task.created_s =
+          std::min(task.created_s, kind == TaskKind::kGang ? created_of_s(*pod) : pod->created_s);
     }
     task.pods = std::move(pods);
     return task;

@@ -4,6 +4,7 @@
 #include <array>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <set>
 #include <string_view>
 #include <tuple>
@@ -74,7 +75,10 @@ class Grouper {
     if (!parts.job || !asks_for_gpus(*parts.job)) parts.job = job;
     if (!asks_for_gpus(*job)) return;
     parts.pods_of_jobs += job->wanted_pods();
-    if (!job->suspended) parts.pods_asked += job->wanted_pods();
+    if (job->suspended) return;
+    parts.pods_asked += job->wanted_pods();
+    parts.pods_done += std::min(job->parallelism, job->completions.value_or(job->parallelism)) -
+                       job->wanted_pods();
   }
 
   void add(const PodPtr& pod) {
@@ -334,6 +338,26 @@ const TaskParts* TaskCatalog::gang_with_job(const ObjectKey& key) const {
   return nullptr;
 }
 
+namespace {
+
+// What is not there yet counts as the largest member.
+void count_gpus(const TaskParts& parts, Task& task) {
+  std::int64_t unit = task.gpus_per_pod;
+  std::int64_t there = 0;
+  for (const auto* pods : {&parts.bound, &parts.unbound})
+    for (const PodPtr& pod : *pods) {
+      const std::int64_t gpus = pod->requests.gpu_count(task.gpu_resource);
+      unit = std::gcd(unit, gpus);
+      there = saturating_add(there, gpus);
+    }
+  const std::int64_t missing = task.pods_wanted - task.pods_bound - task.pods_unbound;
+  task.all_gpus = saturating_add(there, saturating_mul(missing, task.gpus_per_pod));
+  const bool alike = task.all_gpus == saturating_mul(task.pods_wanted, task.gpus_per_pod);
+  if (parts.kind == TaskKind::kGang && !alike) task.gpus_unit = unit;
+}
+
+}  // namespace
+
 Task TaskCatalog::describe(const TaskParts& parts) const {
   const Job* job = parts.job && asks_for_gpus(*parts.job) ? parts.job.get() : nullptr;
   const Pod* first = !parts.bound.empty()     ? parts.bound.front().get()
@@ -383,6 +407,7 @@ Task TaskCatalog::describe(const TaskParts& parts) const {
       std::max({task.pods_bound + task.pods_unbound, parts.pods_of_jobs, std::int64_t{1}});
   if (const auto size = gang_size(parts, task.intent))
     task.pods_wanted = std::max(task.pods_wanted, *size);
+  count_gpus(parts, task);
   const bool may_change = parts.kind == TaskKind::kJob && job != nullptr && parts.bound.empty();
   task.nodes_may_change = may_change && job->nodes_may_change();
   task.gpus_may_change = may_change && job->gpus_may_change() && !starts_one_by_one(*job);
@@ -401,7 +426,8 @@ std::optional<std::int64_t> gang_size(const TaskParts& parts, const TaskIntent& 
                     [](const auto& pod) { return pod->deleting; }))
       size = parts.spec.pods;
     if (parts.gang->size) size = *parts.gang->size - std::ssize(parts.without_gpus);
-    if (parts.gang->of_jobs && parts.pods_asked > 0) size = parts.pods_asked;
+    if (parts.gang->of_jobs && parts.pods_asked > 0)
+      size = std::max(size.value_or(0) - parts.pods_done, parts.pods_asked);
   }
   if (size) size = std::min(*size, kMaxGang);
   return size;

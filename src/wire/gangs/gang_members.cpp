@@ -34,10 +34,10 @@ std::vector<GangMembers> members_of_jobs(const json& spec, bool after_ends) {
       after.push_back(text_member(other, "name"));
     const json of_job = member(member(job, "template"), "spec");
     const std::int64_t at_a_time = count_member(of_job, "parallelism", 1);
+    const std::int64_t jobs = count_member(job, "replicas", 1);
     members.push_back({text_member(job, "name"), member(of_job, "template"),
-                       count_member(job, "replicas", 1) *
-                           std::min(at_a_time, count_member(of_job, "completions", at_a_time)),
-                       std::move(after)});
+                       jobs * std::min(at_a_time, count_member(of_job, "completions", at_a_time)),
+                       std::move(after), jobs});
   }
   return members;
 }

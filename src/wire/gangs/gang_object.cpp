@@ -12,15 +12,16 @@
 #include "slackline/base/text.h"
 #include "wire/format/json_members.h"
 #include "wire/gangs/gang_members.h"
+#include "wire/gangs/owner_gang.h"
 
 namespace slackline::wire {
 namespace {
 
 using nlohmann::json;
 
-// How many pods there are to be is asked of them: those of a JobSet's Jobs say it themselves.
 constexpr std::string_view kKubeflow = "kubeflow.org";
 constexpr std::string_view kRayCluster = "RayCluster";
+constexpr std::string_view kJobSet = "JobSet";
 
 struct Known {
   std::string_view group;
@@ -35,7 +36,7 @@ constexpr std::array kKnown = {
     Known{kKubeflow, "MPIJob"},
     Known{"ray.io", kRayCluster},
     Known{"ray.io", "RayJob"},
-    Known{"jobset.x-k8s.io", "JobSet"},
+    Known{"jobset.x-k8s.io", kJobSet},
     Known{"leaderworkerset.x-k8s.io", "LeaderWorkerSet"},
     Known{"trainer.kubeflow.org", "TrainJob"},
     Known{"workload.codeflare.dev", "AppWrapper"},
@@ -44,6 +45,10 @@ constexpr std::array kKnown = {
 constexpr double kWarmUp_s = 300;  // of an AppWrapper that says nothing
 constexpr const char* kWarmUp = "workload.codeflare.dev.appwrapper/warmupGracePeriodDuration";
 constexpr const char* kDeployed = "ResourcesDeployed";
+
+std::string_view api_group(std::string_view api_version) {
+  return api_version.substr(0, api_version.find('/'));
+}
 
 std::string as_text(const json& object) {
   return object.dump(-1, ' ', false, json::error_handler_t::replace);
@@ -107,11 +112,39 @@ std::shared_ptr<const Pod> member_of(const json& pattern, const std::string& ns,
   return std::make_shared<const Pod>(*std::move(read));
 }
 
-std::int64_t succeeded_of(const json& object, const std::string& role) {
-  const json of_roles = member(member(object, "status"), "replicaStatuses");
-  const json of_role = member(of_roles, role.c_str());
-  if (!of_role.contains("succeeded") || !of_role["succeeded"].is_number_integer()) return 0;
-  return std::max<std::int64_t>(0, of_role["succeeded"].get<std::int64_t>());
+std::int64_t succeeded_in(const json& status) {
+  if (!status.contains("succeeded") || !status["succeeded"].is_number_integer()) return 0;
+  return std::max<std::int64_t>(0, status["succeeded"].get<std::int64_t>());
+}
+
+// Pods that do not come again.
+std::int64_t succeeded_of(const json& object, const GangMembers& members) {
+  const json status = member(object, "status");
+  if (members.in_jobs == 0)
+    return succeeded_in(member(member(status, "replicaStatuses"), members.role.c_str()));
+  for (const json& of_jobs : list_member(status, "replicatedJobsStatus"))
+    if (text_member(of_jobs, "name") == members.role)
+      return std::min(members.in_jobs, succeeded_in(of_jobs)) * (members.pods / members.in_jobs);
+  return 0;
+}
+
+// Of a JobSet with exclusive topology: its other pods are made once the first ones have a node.
+bool leaders_come_first(const json& object) {
+  const auto says = [](const json& of) {
+    return member(member(of, "metadata"), "annotations").contains(kLeadersFirst);
+  };
+  const json jobs = list_member(member(object, "spec"), "replicatedJobs");
+  return says(object) || std::any_of(jobs.begin(), jobs.end(), [&](const json& job) {
+           const json pattern = member(job, "template");
+           return says(pattern) || says(member(member(pattern, "spec"), "template"));
+         });
+}
+
+// Whether it is asked how many pods there are to be before any runs.
+bool says_how_many(const json& object) {
+  const std::string kind = text_member(object, "kind");
+  if (kind == kJobSet) return !leaders_come_first(object);
+  return api_group(text_member(object, "apiVersion")) == kKubeflow || kind == kRayCluster;
 }
 
 std::string namespace_of(const json& object) {
@@ -121,8 +154,8 @@ std::string namespace_of(const json& object) {
 std::optional<std::int64_t> pods_of(const json& object, KubeDecoder& decoder) {
   std::int64_t pods = 0;
   for (const GangMembers& of_role : gang_members_of(object))
-    if (member_of(of_role.pattern, namespace_of(object), decoder))
-      pods += std::max<std::int64_t>(0, of_role.pods - succeeded_of(object, of_role.role));
+    if (of_role.after.empty() && member_of(of_role.pattern, namespace_of(object), decoder))
+      pods += std::max<std::int64_t>(0, of_role.pods - succeeded_of(object, of_role));
   return pods > 0 ? std::optional(pods) : std::nullopt;
 }
 
@@ -138,10 +171,6 @@ std::vector<LaterMembers> later_of(const json& object, KubeDecoder& decoder) {
     if (members.pattern) members.pods = of_role.pods;
   }
   return later;
-}
-
-std::string_view api_group(std::string_view api_version) {
-  return api_version.substr(0, api_version.find('/'));
 }
 
 std::optional<GangObjectRef> owner_of(const json& object) {
@@ -174,9 +203,7 @@ Result<GangObject> read_gang_object(std::string_view text, KubeDecoder& decoder)
   if (!object.is_object()) return fail(ErrorCode::kInvalidArgument, "it is not a JSON object");
   GangObject read;
   read.uid = Uid(text_member(member(object, "metadata"), "uid"));
-  const std::string api_version = text_member(object, "apiVersion");
-  if (api_group(api_version) == kKubeflow || text_member(object, "kind") == kRayCluster)
-    read.spec.pods = pods_of(object, decoder);
+  if (says_how_many(object)) read.spec.pods = pods_of(object, decoder);
   read.spec.later = later_of(object, decoder);
   read_clocks(object, read.spec);
   read.owner = owner_of(object);

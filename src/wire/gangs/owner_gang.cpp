@@ -12,7 +12,6 @@ namespace {
 constexpr std::string_view kRestart = "jobset.sigs.k8s.io/restart-attempt";
 constexpr std::string_view kReplicatedJob = "jobset.sigs.k8s.io/replicatedjob-name";
 constexpr std::string_view kWorkerIndex = "leaderworkerset.sigs.k8s.io/worker-index";
-constexpr std::string_view kLeadersFirst = "alpha.jobset.sigs.k8s.io/exclusive-topology";
 constexpr std::int64_t kMostPods = 65536;
 
 struct GangKind {

@@ -3,11 +3,16 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 
 #include "slackline/model/pod.h"
 #include "wire/format/json_view.h"
 
 namespace slackline::wire {
+
+// Annotation of a JobSet, of its Jobs and their pods: the first pod of each Job gets a node, then
+// the others come.
+inline constexpr std::string_view kLeadersFirst = "alpha.jobset.sigs.k8s.io/exclusive-topology";
 
 // `metadata` is that of a pod or a Job. Null: it is in no gang of its controller's.
 std::shared_ptr<const OwnerGang> read_owner_gang(JsonView metadata);

@@ -85,8 +85,8 @@ const Columns<ListedTask>& columns<ListedTask>() {
           C("gang", text_of_intent(&TaskIntent::gang)),
           C("plan", plan_id_of),
           C(
-              "shape", [](Listed row) { return row.task.written_shape(); },
-              "As written: nodes x GPUs of each")
+              "shape", [](Listed row) { return row.task.listed_shape(); },
+              "As written: nodes x GPUs of each; of members that differ, in units of them")
               .cell("SHAPE"),
           C("placements", as_annotated(&TaskIntent::any_placement, "auto", &TaskIntent::placements),
             "As annotated; auto: any"),
@@ -94,7 +94,8 @@ const Columns<ListedTask>& columns<ListedTask>() {
             "As annotated; any: any")
               .cell("GPU TYPES"),
           C("gpuResource", of_task(&Task::gpu_resource)),
-          C("gpusPerPod", of_task(&Task::gpus_per_pod)),
+          C("gpus", of_task(&Task::all_gpus), "Of all its pods"),
+          C("gpusPerPod", of_task(&Task::gpus_per_pod), "Of the largest one"),
           C("podsWanted", of_task(&Task::pods_wanted)),
           C("podsBound", of_task(&Task::pods_bound)),
           C("podsUnbound", of_task(&Task::pods_unbound)),

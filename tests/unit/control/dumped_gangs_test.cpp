@@ -84,7 +84,7 @@ class DumpedGangs : public test::PlanningFixture {
     for (const ListedTask& row :
          Queries(decisions_, known_, *source, nullptr, clock_, "test").tasks(""))
       answers.tasks.push_back(format("{} {} {}", row.task.kind_name(), row.task.key.name,
-                                     row.task.written_shape().str()));
+                                     row.task.listed_shape().str()));
     options_.stock_waits = core::StockScope::kAll;
     QueueQuery query(options_, known_, *source, planner_, books_, clock_);
     const auto view = query.ask("");

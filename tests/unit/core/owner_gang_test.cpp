@@ -296,6 +296,21 @@ TEST(OwnerGangs, ClocksOfTheirObjectAreDeadlinesWhileTheyWait) {
   EXPECT_EQ(deadline_of({.ends_s = 2500, .starts_by_s = 2000}), 2500);
 }
 
+TEST(OwnerGangs, WhoseMembersDifferAreListedInUnitsOfThem) {
+  const OwnerGang gang = gang_named("RayCluster", "tune");
+  auto cluster = idle_nodes();
+  cluster.add(a_member("tune-a", 8, gang)).add(a_member("tune-b", 2, gang));
+  const auto task = [&](const GangSpec& spec) {
+    return TaskCatalog(with_spec(cluster.build(), gang, spec)).tasks().front();
+  };
+  EXPECT_EQ(task({}).listed_shape(), (Placement{5, 2}));
+  EXPECT_EQ(task({}).all_gpus, 10);
+  EXPECT_EQ(task({}).gpus_per_pod, 8) << "of the largest";
+  EXPECT_EQ(task({.pods = 3}).all_gpus, 18) << "what is to come may be as large";
+  cluster.add(a_member("tune-c", 8, gang));
+  EXPECT_EQ(task({}).all_gpus, 18);
+}
+
 TEST(OwnerGangs, OfOneNameAreApartByControllerAndAttempt) {
   OwnerGang second = gang_named("PyTorchJob", "t5");
   OwnerGang first = second;
@@ -340,6 +355,22 @@ TEST(OwnerGangs, ReplacementsOfOneThatRunsComePodByPod) {
   EXPECT_THAT(would_wait(cluster), ElementsAre("Pod tune-b 1x4"));
 }
 
+// Its deadline counts from the oldest member on, not from the one that was made anew.
+TEST(OwnerGangs, AreNotYoungerForAReplacement) {
+  const OwnerGang gang = gang_named("PyTorchJob", "t5");
+  auto cluster = idle_nodes();
+  for (const auto& [name, created_s] : {std::pair("t5-0", 900.0), std::pair("t5-1", 100.0)}) {
+    auto pod = test::a_pod(name).owned_by(gang.kind, gang.name).gpus(4).created(created_s);
+    pod.managed().on(created_s > 500 ? "n1" : "n2").planned({"n1", "n2"});
+    pod.intent().deadline_after_s = 3600;
+    cluster.add(made(pod.build(), gang));
+  }
+  const Queue queue = queue_of(cluster.build());
+  ASSERT_EQ(queue.size(), 1U);
+  EXPECT_EQ(queue.task(0).created_s, 100);
+  EXPECT_EQ(queue.task(0).deadline_s, 3700);
+}
+
 // Its Jobs say how many pods it has, one that needs no GPU is a member, and none is a task besides.
 TEST(OwnerGangs, AJobSetWaitsForThePodsOfAllItsJobs) {
   OwnerGang set = gang_named("JobSet", "llm");
@@ -364,6 +395,43 @@ TEST(OwnerGangs, AJobSetWaitsForThePodsOfAllItsJobs) {
   ASSERT_EQ(TaskCatalog(whole).tasks().size(), 1U);
   EXPECT_EQ(TaskCatalog(whole).tasks()[0].pods_wanted, 3);
   EXPECT_EQ(TaskCatalog(whole).find({"default", "llm-workers-1"})->key.name, "llm");
+}
+
+// A ResourceQuota may leave its controller with the first of its Jobs for hours.
+TEST(OwnerGangs, AJobSetWaitsForTheJobsThatItsObjectSays) {
+  OwnerGang set = gang_named("JobSet", "llm");
+  set.of_jobs = true;
+  const auto add = [&](ClusterBuilder& cluster, const std::string& job, bool runs) {
+    cluster.add(made(a_job(job).of(2).gang().gpus(4).owned_by("JobSet", "llm").build(), set));
+    for (const char* number : {"-0", "-1"}) {
+      auto pod = test::a_pod(job + number).of_job(job).gpus(4).created(100);
+      if (runs) pod.on("n1");
+      cluster.add(made(pod.build(), set));
+    }
+  };
+  auto cluster = idle_nodes();
+  add(cluster, "llm-a-0", false);
+  const auto waits = [&](std::int64_t pods) {
+    return would_wait(with_spec(cluster.build(), set, {.pods = pods}));
+  };
+  EXPECT_THAT(waits(4), ElementsAre("Gang llm 4x4 GangIncomplete: 2 of 4 pods"));
+  EXPECT_THAT(waits(2), ElementsAre("Gang llm 2x4"));
+  EXPECT_THAT(waits(1), ElementsAre("Gang llm 2x4")) << "its Jobs ask for more";
+  auto runs = idle_nodes();
+  add(runs, "llm-a-0", true);
+  EXPECT_EQ(TaskCatalog(with_spec(runs.build(), set, {.pods = 4})).tasks()[0].pods_wanted, 2)
+      << "replacements come one by one";
+}
+
+TEST(OwnerGangs, AJobSetDoesNotWaitForWhatItsJobsHaveDone) {
+  OwnerGang set = gang_named("JobSet", "llm");
+  set.of_jobs = true;
+  auto cluster = idle_nodes();
+  cluster.add(made(
+      a_job("llm-a-0").of(4).gang().gpus(4).succeeded(3).owned_by("JobSet", "llm").build(), set));
+  cluster.add(made(test::a_pod("llm-a-0-3").of_job("llm-a-0").gpus(4).created(100).build(), set));
+  EXPECT_THAT(would_wait(with_spec(cluster.build(), set, {.pods = 4})),
+              ElementsAre("Gang llm 1x4"));
 }
 
 // Its deadline counts from then, whenever its pods came.

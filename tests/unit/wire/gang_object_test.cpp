@@ -91,10 +91,22 @@ TEST(GangObject, TemplatesOfOtherGangsAreNotCounted) {
   EXPECT_EQ(with("spec: {schedulingGroup: {podGroupName: own}, "), 1);
 }
 
-TEST(GangObject, AJobSetsJobsSayHowMany) {
-  EXPECT_EQ(pods(R"({apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, spec: {replicatedJobs: [
-      {name: a, template: {spec: {template: GPU}}}]}})"),
-            -1);
+TEST(GangObject, AJobSetSaysHowManyItMakesFirst) {
+  const auto of = [](const std::string& says, const std::string& b = "") {
+    return pods("{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, " + says +
+                "spec: {replicatedJobs: [{name: a, template: {spec: {template: CPU}}}, {name: b, "
+                "replicas: 2, template: {spec: {parallelism: 3, completions: 2, template: GPU}}" +
+                b + "}]}}");
+  };
+  EXPECT_EQ(of(""), 4);
+  EXPECT_EQ(
+      of("status: {replicatedJobsStatus: [{name: a, succeeded: 1}, {name: b, succeeded: 1}]}, "),
+      2);
+  EXPECT_EQ(of("status: {replicatedJobsStatus: [{name: b, succeeded: 9}]}, "), -1);
+  EXPECT_EQ(of("", ", dependsOn: [{name: a, status: Ready}]"), -1) << "a comes first";
+  const std::string topology = "{alpha.jobset.sigs.k8s.io/exclusive-topology: rack}";
+  EXPECT_EQ(of("metadata: {annotations: " + topology + "}, "), -1)
+      << "the others come once the leaders have nodes";
 }
 
 // "role after ...: pods" of those that come later.

@@ -93,6 +93,8 @@ struct TaskParts {
   // Of a gang that a controller makes: its members that ask for none, such as a launcher.
   std::vector<PodPtr> without_gpus;
 
+  std::int64_t pods_done = 0;  // that the Jobs of pods_asked want no more
+
   // All of it, or nothing.
   bool is_whole() const {
     return kind == TaskKind::kGang || (kind == TaskKind::kJob && starts_as_whole(*job));
