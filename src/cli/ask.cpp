@@ -204,6 +204,7 @@ struct Question {
 
 const std::vector<std::string> kListOutputs = {"table", "wide", "json", "yaml", "csv"};
 const std::vector<std::string> kSingleOutputs = {"table", "wide", "json", "yaml"};
+const std::vector<std::string> kPlainOutputs = {"table"};
 const std::vector<std::string> kReportOutputs = {"table", "wide", "json", "yaml",
                                                  "csv",   "md",   "html"};
 
@@ -212,9 +213,11 @@ Question add_question(CLI::App& app, const std::string& name, const std::string&
   const auto options = std::make_shared<AskOptions>();
   CLI::App* command = app.add_subcommand(name, help);
   add_daemon_options(*command, options->server, options->ns);
+  const std::string forms = slackline::join(outputs, ", ");
   command
       ->add_option("-o,--output", options->output,
-                   format("One of {}; wide has all columns", slackline::join(outputs, ", ")))
+                   outputs.size() == 1 ? format("Only {}", forms)
+                                       : format("One of {}; wide has all columns", forms))
       ->check(CLI::IsMember(outputs))
       ->capture_default_str();
   return {command, options};
@@ -484,7 +487,7 @@ void add_shares(CLI::App& app, int& exit_code) {
 void add_ready(CLI::App& app, int& exit_code) {
   const auto [command, options] = add_question(
       app, "ready", "Ask whether the daemon is ready (exit code 0) and what it waits for",
-      kSingleOutputs);
+      kPlainOutputs);
   command->callback([&exit_code, asked = options] { exit_code = ask(*asked, "/readyz?verbose"); });
 }
 

@@ -1,5 +1,6 @@
 // `slackline check`: checks Slackline's configuration and a KubeSchedulerConfiguration before they
 // do harm, and Kueue's quotas beside Slackline's shares.
+#include <algorithm>
 #include <cstdio>
 #include <initializer_list>
 #include <memory>
@@ -20,6 +21,7 @@
 #include "control/state/check_kueue.h"
 #include "control/state/check_settings.h"
 #include "control/state/settings.h"
+#include "slackline/base/text.h"
 #include "wire/format/document.h"
 #include "wire/kueue/kueue_decode.h"
 
@@ -35,10 +37,15 @@ struct CheckOptions {
   std::string kubeconfig;
 };
 
-bool report(const std::string& file, const config::Findings& findings) {
+CheckOutcome report(const std::string& file, const config::Findings& findings) {
   std::fputs(config::to_string(findings, file).c_str(), stdout);
   if (findings.empty()) std::printf("%s: no findings\n", file.c_str());
-  return !config::has_errors(findings);
+  return config::has_errors(findings) ? CheckOutcome::kWrong : CheckOutcome::kGood;
+}
+
+CheckOutcome report_unread(const std::string& file, const Error& error) {
+  std::printf("%s: error: %s\n", file.c_str(), error.message.c_str());
+  return CheckOutcome::kFailed;
 }
 
 // The line of a value; 0 where the file does not have it.
@@ -52,16 +59,13 @@ int line_of(const std::string& file, std::initializer_list<std::string_view> pat
   return value == nullptr ? 0 : value->line;
 }
 
-bool check_ours(const std::string& file, config::Configuration& configuration) {
+CheckOutcome check_ours(const std::string& file, config::Configuration& configuration) {
   const auto loaded = config::read_configuration(file);
   config::Findings findings;
   const auto add_error = [&findings](const Error& error, int line) {
     findings.push_back({config::Severity::kError, line, "", error.message, ""});
   };
-  if (!loaded) {
-    std::printf("%s: error: %s\n", file.c_str(), loaded.error().message.c_str());
-    return false;
-  }
+  if (!loaded) return report_unread(file, loaded.error());
   findings = loaded->findings;
   if (!config::has_errors(findings)) {
     configuration = loaded->configuration;
@@ -83,13 +87,10 @@ bool check_ours(const std::string& file, config::Configuration& configuration) {
 }
 
 // `before`: the files that were given before it.
-bool check_scheduler(const std::string& file, std::span<const std::string> before,
-                     const config::Configuration& configuration) {
+CheckOutcome check_scheduler(const std::string& file, std::span<const std::string> before,
+                             const config::Configuration& configuration) {
   const auto text = config::read_text_file(file);
-  if (!text) {
-    std::printf("%s: error: %s\n", file.c_str(), text.error().message.c_str());
-    return false;
-  }
+  if (!text) return report_unread(file, text.error());
   config::Findings findings = config::lint_scheduler_configuration(*text, configuration);
   const config::Findings absent = config::check_scheduler_files(*text);
   findings.insert(findings.end(), absent.begin(), absent.end());
@@ -103,17 +104,15 @@ bool check_scheduler(const std::string& file, std::span<const std::string> befor
   return report(file, findings);
 }
 
-Result<KueueSetup> read_kueue(const std::string& file, const GpuCatalog& gpus) {
-  SLACKLINE_ASSIGN(const std::string text, read_dump_file(file));
-  return wire::decode_kueue(text, gpus);
-}
-
-bool compare_with_kueue(const std::string& file, const config::Configuration& configuration) {
+CheckOutcome compare_with_kueue(const std::string& file,
+                                const config::Configuration& configuration) {
   const std::string name = file == "-" ? "standard input" : file;
-  const auto kueue = read_kueue(file, configuration.gpus);
+  const auto text = read_dump_file(file);
+  if (!text) return report_unread(name, text.error());
+  const auto kueue = wire::decode_kueue(*text, configuration.gpus);
   if (!kueue) {
     std::printf("%s: error: %s\n", name.c_str(), kueue.error().message.c_str());
-    return false;
+    return CheckOutcome::kWrong;
   }
   const control::KueueCheck check =
       control::check_kueue(*kueue, configuration.queues, configuration.gpus);
@@ -122,20 +121,45 @@ bool compare_with_kueue(const std::string& file, const config::Configuration& co
   return report(name, check.findings);
 }
 
+// The rest would answer for a configuration that nobody wrote.
+void say_what_is_left_out(const CheckOptions& options) {
+  std::vector<std::string> rest;
+  const auto add = [&rest](bool asked, const char* flag) {
+    if (asked) rest.emplace_back(flag);
+  };
+  add(!options.kueue.empty(), "--kueue");
+  add(!options.schedulers.empty(), "--scheduler");
+  add(!options.cluster.empty(), "--cluster");
+  add(options.stanza, "--stanza");
+  if (!rest.empty())
+    std::printf("%s: not done before its errors are mended: %s\n", options.config.c_str(),
+                join(rest, ", ").c_str());
+}
+
+int check_exit_code(CheckOutcome outcome) {
+  if (outcome == CheckOutcome::kGood) return 0;
+  return outcome == CheckOutcome::kWrong ? kAnswerIsNo : kFailure;
+}
+
 int run(const CheckOptions& options) {
   config::Configuration configuration;
-  bool good = options.config.empty() || check_ours(options.config, configuration);
-  // Shares that cannot be read are none, which would look as if all were well.
-  if (!options.kueue.empty() && good) good = compare_with_kueue(options.kueue, configuration);
+  CheckOutcome outcome = CheckOutcome::kGood;
+  const auto add = [&outcome](CheckOutcome part) { outcome = std::max(outcome, part); };
+  if (!options.config.empty()) add(check_ours(options.config, configuration));
+  if (outcome != CheckOutcome::kGood) {
+    say_what_is_left_out(options);
+    return check_exit_code(outcome);
+  }
+  if (!options.kueue.empty()) add(compare_with_kueue(options.kueue, configuration));
   const std::span<const std::string> schedulers(options.schedulers);
   for (std::size_t i = 0; i < schedulers.size(); ++i)
-    good = check_scheduler(schedulers[i], schedulers.first(i), configuration) && good;
+    add(check_scheduler(schedulers[i], schedulers.first(i), configuration));
   if (!options.cluster.empty()) {
     if (!options.kubeconfig.empty()) configuration.cluster.kubeconfig = options.kubeconfig;
-    good = check_cluster(configuration) && good;
+    add(check_cluster(configuration));
   }
   if (options.stanza) std::fputs(config::scheduler_stanza(configuration).c_str(), stdout);
-  return good ? 0 : kAnswerIsNo;
+  return check_exit_code(outcome);
 }
 
 }  // namespace

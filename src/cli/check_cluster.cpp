@@ -123,12 +123,15 @@ Result<std::string> find_second_scheduler(cluster::ApiClient& api, const ObjectK
       kSchedulerLease.name);
 }
 
-// What is wrong; empty: nothing.
+// What is wrong; empty: nothing. An Error: it could not be looked at.
 Result<std::vector<std::string>> look(const config::Configuration& configuration) {
   SLACKLINE_ASSIGN(const auto api,
                    cluster::connect({.kubeconfig = configuration.cluster.kubeconfig}));
   SLACKLINE_TRY(api->await_credential());
-  SLACKLINE_TRY(cluster::require_version(*api));
+  if (const Status version = cluster::require_version(*api); !version) {
+    if (version.error().code != ErrorCode::kInvalidArgument) return fail(version.error());
+    return std::vector{version.error().message};
+  }
   SLACKLINE_ASSIGN(const SnapshotPtr snapshot, list_once(*api, configuration.gpus));
   warn_of_unreviewed(*api, snapshot, configuration.gpus);
   const auto second = find_second_scheduler(*api, key_of(configuration.planner.lease));
@@ -155,15 +158,15 @@ Status unchecked(const Error& error) {
 
 }  // namespace
 
-bool check_cluster(const config::Configuration& configuration) {
+CheckOutcome check_cluster(const config::Configuration& configuration) {
   const auto wrong = look(configuration);
   if (!wrong || !wrong->empty()) {
     for (const std::string& each : wrong ? *wrong : std::vector{wrong.error().message})
       std::printf("cluster: error: %s\n", each.c_str());
-    return false;
+    return wrong ? CheckOutcome::kWrong : CheckOutcome::kFailed;
   }
   std::printf("cluster: no errors\n");
-  return true;
+  return CheckOutcome::kGood;
 }
 
 Status check_before_start(const config::Configuration& configuration, cluster::ApiClient& api) {

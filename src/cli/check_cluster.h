@@ -8,9 +8,16 @@
 
 namespace slackline::cli {
 
-// Prints its findings; false if something is wrong, or could not be checked. Writes nothing. Takes
-// as long as the Lease may go without a renewal (15 s) if tasks wait and nobody renews it.
-bool check_cluster(const config::Configuration& configuration);
+// What a part of `slackline check` came to; of several the greatest counts.
+enum class CheckOutcome {
+  kGood,
+  kWrong,   // something is wrong with what was looked at
+  kFailed,  // it could not be looked at
+};
+
+// Prints its findings. Writes nothing. Takes as long as the Lease may go without a renewal (15 s)
+// if tasks wait and nobody renews it.
+CheckOutcome check_cluster(const config::Configuration& configuration);
 
 // An error says what the cluster lacks and what to do. An API server that does not answer is no
 // error: the daemon starts without it, and the log says that nothing was checked.

@@ -177,24 +177,35 @@ void CopyService::leave_out_known(std::vector<ThroughputSample>& samples) {
   });
 }
 
+Status CopyService::copy_model(client::Client& client, const ModelDescriptor& descriptor,
+                               bool has_samples) {
+  if (has_samples) {
+    const std::string path =
+        format("/v1/models/{}/samples", client::encode_query(descriptor.model));
+    SLACKLINE_ASSIGN(const std::string rows, client::get_list(client, path, {"json"}));
+    SLACKLINE_ASSIGN(auto samples, wire::read_listed_samples(rows, descriptor.model));
+    leave_out_known(samples);
+    if (!samples.empty()) SLACKLINE_TRY(stores_.models.add_samples(std::move(samples)));
+  }
+  if (is_described(descriptor)) SLACKLINE_TRY(stores_.models.describe(descriptor));
+  return {};
+}
+
+// One that cannot be copied stops none of the others.
 Result<std::size_t> CopyService::copy_models(client::Client& client) {
   SLACKLINE_ASSIGN(const std::string list, client::get_list(client, "/v1/models", {"json"}));
   SLACKLINE_ASSIGN(const std::vector<wire::ListedModel> models, wire::read_listed_models(list));
+  Status all;
   for (const auto& [descriptor, has_samples] : models) {
     if (worker_.is_stopping()) break;
     if (copied_models_.contains(descriptor.model) || (!has_samples && !is_described(descriptor)))
       continue;
-    if (has_samples) {
-      const std::string path =
-          format("/v1/models/{}/samples", client::encode_query(descriptor.model));
-      SLACKLINE_ASSIGN(const std::string rows, client::get_list(client, path, {"json"}));
-      SLACKLINE_ASSIGN(auto samples, wire::read_listed_samples(rows, descriptor.model));
-      leave_out_known(samples);
-      if (!samples.empty()) SLACKLINE_TRY(stores_.models.add_samples(std::move(samples)));
-    }
-    if (is_described(descriptor)) SLACKLINE_TRY(stores_.models.describe(descriptor));
-    copied_models_.insert(descriptor.model);
+    if (const Status copied = copy_model(client, descriptor, has_samples); copied)
+      copied_models_.insert(descriptor.model);
+    else if (all)
+      all = fail(copied.error().with_context(format("model {}", printable(descriptor.model, 64))));
   }
+  if (!all) return fail(all.error());
   if (copied_models_.empty()) return fail(ErrorCode::kNotFound, "it has learnt of none");
   return copied_models_.size();
 }

@@ -56,6 +56,7 @@ class CopyService {
   Result<std::size_t> copy_portraits(client::Client& client);
   Result<std::size_t> copy_history(client::Client& client);
   Result<std::size_t> copy_models(client::Client& client);
+  Status copy_model(client::Client& client, const ModelDescriptor& descriptor, bool has_samples);
   void leave_out_known(std::vector<ThroughputSample>& samples);
   Result<std::size_t> copy_decisions(client::Client& client);
   Result<std::size_t> copy_pages(client::Client& client, const std::string& path, std::size_t most,

@@ -5,10 +5,11 @@
 
 namespace slackline::cli {
 
-// The command worked, and the answer is no: blocked or late, findings in a file, not ready.
+// The command worked, and the answer is no: blocked or late, findings in a file or a cluster.
 inline constexpr int kAnswerIsNo = 1;
 inline constexpr int kWrongUsage = 2;
-// The command failed: no daemon, no such object, no permission, a file that cannot be read.
+// The command failed: no daemon, one that is not ready, no such object, no permission, a file or a
+// cluster that cannot be read.
 inline constexpr int kFailure = 3;
 inline constexpr int kTooLittleData = 4;  // nothing is known from which to answer
 

@@ -329,8 +329,10 @@ void check_parent(Section& item, const QueueRules& rules, const QueueRulebook& q
   if (!parent->second.parent.empty())
     return item.problem("parent", format("queue {} has a parent itself", shown),
                         "there is one level: name the parent of that, or none");
+  std::set<std::string> told;
   for (const auto& [type, share] : rules.shares) {
-    std::int64_t gpus = share.own;
+    if (!told.insert(to_lower(type)).second) continue;  // another spelling, counted with the first
+    std::int64_t gpus = own_of(rules, type);
     for (const auto& [name, other] : queues.named)
       if (other.parent == rules.parent) gpus += own_of(other, type);
     const std::int64_t most = own_of(parent->second, type);

@@ -77,7 +77,7 @@ void read_telemetry(Section& section, TelemetrySettings& telemetry) {
       telemetry.step_s != static_cast<double>(static_cast<int>(telemetry.step_s)))
     section.problem("step", format("is {}", format_duration(telemetry.step_s)),
                     "it must be 1s to 1h in whole seconds, at least two scrape intervals");
-  section.duration("lookBack", telemetry.look_back_s);
+  section.duration("lookBack", telemetry.look_back_s, /*may_be_zero=*/true);
   if (telemetry.look_back_s < 0 || telemetry.look_back_s > kLongestLookBack_s)
     section.problem("lookBack", format("is {}", format_duration(telemetry.look_back_s)),
                     "it must be 0s to 24h");

@@ -1,5 +1,6 @@
 #include "telemetry/prometheus_client.h"
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <utility>
@@ -120,7 +121,8 @@ Result<wire::QueryAnswer> PrometheusClient::ask(const std::string& path, std::st
   if (!settings_.tenant.empty())
     request.headers.emplace_back(settings_.tenant_header, settings_.tenant);
   request.bearer_token = *std::move(token);
-  request.body = format("{}&timeout={:.0f}s", std::move(form), settings_.timeout_s);
+  request.body =
+      format("{}&timeout={:.0f}ms", std::move(form), std::max(1.0, 1000 * settings_.timeout_s));
   request.timeout_s = settings_.timeout_s;
   request.max_body_bytes = settings_.max_body_bytes;
   request.interrupt = interrupt;

@@ -437,6 +437,18 @@ class DumpTest(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (2, ""), question)
             self.assertIn("csv", done.stderr)
 
+    def test_ready_is_plain_text_and_nothing_else(self):
+        def ready(*more):
+            done = subprocess.run([slackline_binary(), "ready", "--server", self.daemon.api_url, *more],
+                                  capture_output=True, text=True)  # fmt: skip
+            return done.returncode, done.stdout, done.stderr
+
+        for output in ("json", "yaml"):
+            code, said, why = ready("-o", output)
+            self.assertEqual((code, said), (2, ""))
+            self.assertIn("{table}", why)
+        self.assertIn("readyz check passed", ready("-o", "table")[1])
+
     def test_what_the_daemon_cannot_know_or_understand_is_not_an_answer(self):
         def ask(server, *question):
             done = subprocess.run([slackline_binary(), *question, "--server", server], text=True, capture_output=True)
@@ -929,6 +941,13 @@ class StartTest(unittest.TestCase):
         self.assertEqual(found.returncode, 1)
         self.assertRegex(found.stdout, r'own\.yaml:4: error: planner\.policy: .*"headrom"')
         self.assertNotIn("no findings", found.stdout)
+        found = check("--config", own, "--scheduler", harmful, "--stanza")
+        self.assertEqual(found.returncode, 1)
+        self.assertTrue(found.stdout.endswith(f"{own}: not done before its errors are mended: --scheduler, --stanza\n"))
+        self.assertNotIn("nodeCacheCapable", found.stdout, "nothing is told of another configuration")
+        found = check("--cluster", "kube", "--kubeconfig", self.directory / "none")
+        self.assertEqual(found.returncode, 3, found.stdout)
+        self.assertIn("cluster: error: kubeconfig", found.stdout)
         own.write_text(own.read_text().replace("headrom=0", "headroom=0") + "queue: {rescheduling: auto}\n")
         found = check("--config", own)
         self.assertEqual(found.returncode, 0, "it works, if only by advice")

@@ -63,8 +63,20 @@ TEST_F(PrometheusClientTest, AQueryIsAFormWithTokenAndTenantBelowThePrefix) {
   EXPECT_EQ(seen[0].headers.at("authorization"), "Bearer first");
   EXPECT_EQ(seen[0].headers.at("x-scope-orgid"), "team-a");
   EXPECT_EQ(seen[0].headers.at("content-type"), "application/x-www-form-urlencoded");
-  EXPECT_EQ(seen[0].body, "query=a%7Bb%3D%22c%20d%22%7D%20%2B%201&time=1800000000.000&timeout=5s");
+  EXPECT_EQ(seen[0].body,
+            "query=a%7Bb%3D%22c%20d%22%7D%20%2B%201&time=1800000000.000&timeout=5000ms");
   EXPECT_EQ(seen[1].headers.at("authorization"), "Bearer second") << "tokens are renewed";
+}
+
+TEST_F(PrometheusClientTest, AShortTimeoutIsNotRoundedToNone) {
+  settings_.timeout_s = 0.4;
+  answer(200, kEmpty);
+  auto client = PrometheusClient::make(settings_);
+  ASSERT_TRUE(client) << client.error().message;
+  (void)client->query("up", 1.8e9);  // however long this machine takes
+  const auto seen = server_.requests(kQuery);
+  ASSERT_EQ(seen.size(), 1u);
+  EXPECT_THAT(seen[0].body, HasSubstr("&timeout=400ms"));
 }
 
 TEST_F(PrometheusClientTest, RefusalsSayWhatToDo) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "control/state/settings.h"
 #include "slackline/base/dns_name.h"
 #include "slackline/base/text.h"
 #include "slackline/core/cluster/predicates.h"
@@ -111,12 +112,19 @@ Result<PodPtr> Binder::find_pod(const BindRequest& request, const ClusterSnapsho
   return truth->pod;
 }
 
-Status Binder::judge(const Pod& pod, const NodeName& node, const ClusterSnapshot& snapshot) const {
+// What the webhook writes is planned, too.
+bool Binder::is_ours(const std::string& scheduler) const {
   const std::vector<std::string>& ours = options_.scheduler_names;
-  if (!ours.empty() && std::find(ours.begin(), ours.end(), pod.scheduler_name) == ours.end())
+  if (ours.empty() || std::find(ours.begin(), ours.end(), scheduler) != ours.end()) return true;
+  return options_.settings != nullptr && !scheduler.empty() &&
+         options_.settings->get()->scheduler_name == scheduler;
+}
+
+Status Binder::judge(const Pod& pod, const NodeName& node, const ClusterSnapshot& snapshot) const {
+  if (!is_ours(pod.scheduler_name))
     return fail(ErrorCode::kInvalidArgument,
                 format("pod {} belongs to the scheduler \"{}\", which is not in "
-                       "extender.schedulerNames",
+                       "extender.schedulerNames, nor webhook.schedulerName",
                        pod.key.str(), printable(pod.scheduler_name, 64)));
   if (!source_.health().trusted()) return {};
   const auto index = snapshot.find_node(node.str());

@@ -99,8 +99,9 @@ Extender::Extender(const DecisionOptions& options, const Published<Known>& known
       log_(log),
       clock_(clock),
       shares_(std::make_unique<ShareAccount>(options.catalog, source, options.share_term, clock)),
-      binder_(std::make_unique<Binder>(BinderOptions{options.mode, options.scheduler_names}, source,
-                                       writer, *shares_, clock)) {}
+      binder_(std::make_unique<Binder>(
+          BinderOptions{options.mode, options.scheduler_names, options.settings}, source, writer,
+          *shares_, clock)) {}
 
 Extender::~Extender() = default;
 

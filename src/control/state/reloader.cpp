@@ -57,17 +57,20 @@ void Reloader::run() {
     std::string now = look_at(options_.file);
     if (now == before && (asked_.exchange(false) || now != loaded_look_)) {
       loaded_look_ = now;
-      load();
+      load(Cause::kChange);
+    } else if (now == before && refusal_ && clock_.steady_s() >= retry_at_s_) {
+      load(Cause::kRetry);
     }
     before = std::move(now);
   }
 }
 
-void Reloader::load() {
+void Reloader::load(Cause cause) {
   const auto configuration = options_.read();
-  if (!configuration) return refuse(configuration.error().message);
+  if (!configuration) return refuse(configuration.error().message, cause);
   auto settings = settings_of(*configuration);
-  if (!settings) return refuse(settings.error().message);
+  if (!settings) return refuse(settings.error().message, cause);
+  refusal_.reset();
   obs::set_log_level(log_level(configuration->log));
   settings_.set(*std::move(settings));
   loaded_.add();
@@ -80,7 +83,10 @@ void Reloader::load() {
   options_.changed();
 }
 
-void Reloader::refuse(const std::string& error) {
+void Reloader::refuse(const std::string& error, Cause cause) {
+  retry_at_s_ = clock_.steady_s() + options_.retry_s;
+  if (cause == Cause::kRetry && refusal_ == error) return;
+  refusal_ = error;
   std::vector<std::string> findings;
   for (const std::string_view line : split(error, '\n'))
     findings.emplace_back(line);

@@ -3,7 +3,9 @@
 //
 // Looks every poll_s; a file that was written or replaced (rename, a ConfigMap's symlink) is read
 // once it has looked the same twice. All or nothing: what cannot be read or is wrong is logged and
-// counted, and the settings stay. Keys that only a restart applies are named in the log.
+// counted, and the settings stay; it is tried again every retry_s, because a file that it names may
+// come later, and logged and counted again only where something else is wrong. Keys that only a
+// restart applies are named in the log.
 //
 // Metrics: slackline_config_reloads_total{result="loaded"|"refused"},
 // slackline_config_last_success_timestamp_seconds (the start counts).
@@ -13,6 +15,7 @@
 
 #include <atomic>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "config/configuration.h"
@@ -34,6 +37,7 @@ struct ReloaderOptions {
   std::function<Result<config::Configuration>()> read;
   std::function<void()> changed;  // called after new settings were published; must not block
   double poll_s = 1;
+  double retry_s = 30;  // of what was refused
 };
 
 class Reloader {
@@ -52,8 +56,9 @@ class Reloader {
 
  private:
   void run();
-  void load();
-  void refuse(const std::string& error);
+  enum class Cause { kChange, kRetry };
+  void load(Cause cause);
+  void refuse(const std::string& error, Cause cause);
 
   const ReloaderOptions options_;
   Published<Settings>& settings_;
@@ -63,7 +68,10 @@ class Reloader {
   obs::Gauge last_success_;
   std::atomic<bool> asked_{false};
   std::string loaded_look_;  // of the content tried last, good or not
-  Worker worker_;            // last: its thread ends first
+  // What was wrong with the content tried last, and when it is tried again.
+  std::optional<std::string> refusal_;
+  double retry_at_s_ = 0;
+  Worker worker_;  // last: its thread ends first
 };
 
 }  // namespace slackline::control

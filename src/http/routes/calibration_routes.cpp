@@ -40,7 +40,8 @@ void add_calibration_routes(Router& router, const control::CalibrationQuery& cal
                   "The short runs that would say most of the speed of a model, and why, and those "
                   "that there were",
                   "Runs by GPU type, the one that says most first", {{400}, {404}, list_is_gone()},
-                  wire::members_of<CalibrationView>())});
+                  wire::members_of<CalibrationView>()),
+              .takes_slashes = true});
   router.add(
       {.method = "POST",
        .pattern = kCalibration,
@@ -56,7 +57,8 @@ void add_calibration_routes(Router& router, const control::CalibrationQuery& cal
        .operation = answers_list<CalibrationRow>(
            "calibrate", "Have these runs made as soon as nobody waits for GPUs, for the next hour",
            "Runs by GPU type, the one that says most first", {{400}, {404}, {503}},
-           wire::members_of<CalibrationView>())});
+           wire::members_of<CalibrationView>()),
+       .takes_slashes = true});
 }
 
 }  // namespace slackline::http

@@ -71,7 +71,8 @@ void add_model_routes(Router& router, const control::Queries& queries, control::
               .operation = answers_one<ModelView>("getModel",
                                                   "One model: its description, and per GPU type "
                                                   "kind, points, error, version and samples",
-                                                  "The model", {{404}})});
+                                                  "The model", {{404}}),
+              .takes_slashes = true});
   Operation describe =
       answers_one<ModelView>("describeModel", "Describe a model; what is left out is forgotten",
                              "The model", {{400}, {503}});
@@ -81,19 +82,21 @@ void add_model_routes(Router& router, const control::Queries& queries, control::
               .pattern = kModel,
               .handler = [&models](const Request& request) { return put_model(models, request); },
               .max_body = kMaxDescriptorBody,
-              .operation = std::move(describe)});
+              .operation = std::move(describe),
+              .takes_slashes = true});
   router.add(
       {.method = "DELETE",
        .pattern = kModel,
        .handler = [&models](const Request& request) { return delete_model(models, request); },
-       .operation = {
-           .id = "forgetModel",
-           .summary =
-               "Delete the learned data of a model: samples, fits, description; profiles stay",
-           .answer = "A Kubernetes Status: Success",
-           .form = Operation::Form::kJson,
-           .schema = R"({"$ref":"#/components/schemas/Status"})",
-           .failures = {{404}, {503}}}});
+       .operation =
+           {.id = "forgetModel",
+            .summary =
+                "Delete the learned data of a model: samples, fits, description; profiles stay",
+            .answer = "A Kubernetes Status: Success",
+            .form = Operation::Form::kJson,
+            .schema = R"({"$ref":"#/components/schemas/Status"})",
+            .failures = {{404}, {503}}},
+       .takes_slashes = true});
   const std::string samples_path = std::string(kModel) + "/samples";
   router.add({.method = "GET",
               .pattern = samples_path,
@@ -107,7 +110,8 @@ void add_model_routes(Router& router, const control::Queries& queries, control::
               .parameters = list_parameters(),
               .operation = answers_list<ThroughputSample>(
                   "listSamples", "What was learnt of the speed of a model, to keep or to move it",
-                  "Samples by GPU type, the oldest first", {{404}, {503}, list_is_gone()})});
+                  "Samples by GPU type, the oldest first", {{404}, {503}, list_is_gone()}),
+              .takes_slashes = true});
   Operation teach = answers_one<SamplesAccepted>(
       "addSamples",
       "Teach throughput samples: all are stored, or none; runs that are known are left out",
@@ -119,7 +123,8 @@ void add_model_routes(Router& router, const control::Queries& queries, control::
        .pattern = samples_path,
        .handler = [&models](const Request& request) { return post_samples(models, request); },
        .max_body = max_samples,
-       .operation = std::move(teach)});
+       .operation = std::move(teach),
+       .takes_slashes = true});
 }
 
 }  // namespace slackline::http

@@ -89,7 +89,8 @@ void add_portrait_routes(Router& router, control::PortraitQuery& portraits, Page
               .namespace_parameter = "namespace",
               .operation = answers_list<PortraitView>(
                   "getPortraits", "Those of one family, as declared, or of one owner of Jobs",
-                  "Portraits by key", {{400}, {404}, list_is_gone()})});
+                  "Portraits by key", {{400}, {404}, list_is_gone()}),
+              .takes_slashes = true});
   Operation take = succeeds("putPortraits",
                             "Store portraits that another daemon answered with packed=true, in "
                             "place of what is known of their families: all or none",
@@ -109,7 +110,8 @@ void add_portrait_routes(Router& router, control::PortraitQuery& portraits, Page
        .parameters = std::vector{namespace_parameter("Required")},
        .namespace_parameter = "namespace",
        .operation = succeeds("forgetPortraits", "Delete what is known of a family of a namespace",
-                             {{400}, {404}, {503}})});
+                             {{400}, {404}, {503}}),
+       .takes_slashes = true});
 }
 
 }  // namespace slackline::http

@@ -106,6 +106,18 @@ std::optional<std::size_t> match(const std::vector<std::string>& pattern,
   return names;
 }
 
+// The path as the pattern cuts it, where its first {name} may have slashes.
+std::vector<std::string> cut_by(const std::vector<std::string>& pattern,
+                                std::vector<std::string> path) {
+  const auto first = std::find_if(pattern.begin(), pattern.end(), is_name) - pattern.begin();
+  const auto begin = path.begin() + first;  // a pattern that is shorter than the path
+  const auto end = begin + static_cast<std::ptrdiff_t>(path.size() - pattern.size()) + 1;
+  if (std::find(begin, end, "") != end) return path;
+  *begin = join(std::vector<std::string>(begin, end), "/");
+  path.erase(begin + 1, end);
+  return path;
+}
+
 // Empty: the route knows them all.
 std::string unknown_parameter(const Route& route, const Parameters& query) {
   if (!route.parameters) return {};
@@ -151,6 +163,24 @@ void Router::drop_writes() {
   std::erase_if(entries_, [](const Entry& entry) { return entry.route.method != "GET"; });
 }
 
+// Of names with slashes, those routes that take the fewest segments for them.
+std::vector<Router::Match> Router::matches(const std::vector<std::string>& path) const {
+  std::vector<Match> found;
+  for (const Entry& entry : entries_)
+    if (const auto names = match(entry.segments, path)) found.push_back({&entry, *names});
+  if (!found.empty()) return found;
+  std::size_t least = path.size();
+  for (const Entry& entry : entries_) {
+    if (!entry.route.takes_slashes || entry.segments.size() >= path.size()) continue;
+    const auto names = match(entry.segments, cut_by(entry.segments, path));
+    if (!names) continue;
+    found.push_back({&entry, *names + path.size() - entry.segments.size()});
+    least = std::min(least, found.back().taken);
+  }
+  std::erase_if(found, [least](const Match& each) { return each.taken > least; });
+  return found;
+}
+
 Router::Resolution Router::resolve(std::string_view method, std::string_view target) const {
   Resolution found;
   const auto refuse = [&](int status, std::string_view message) {
@@ -162,7 +192,7 @@ Router::Resolution Router::resolve(std::string_view method, std::string_view tar
   if (!found.path.starts_with('/') || target.find('#') != std::string_view::npos)
     return refuse(400, "the request target must be an absolute path");
   if (found.path.size() > kMaxPath) return refuse(400, "the path is longer than 1024 bytes");
-  const auto path = decode_path(found.path);
+  auto path = decode_path(found.path);
   if (!path) return refuse(400, "the path has a dot segment, a broken %-escape or a control byte");
   if (question != std::string_view::npos) {
     const std::string_view problem = parse_query(target.substr(question + 1), found.query);
@@ -173,13 +203,11 @@ Router::Resolution Router::resolve(std::string_view method, std::string_view tar
   const Entry* best = nullptr;
   std::size_t best_names = 0;
   std::vector<std::string> allowed;
-  for (const Entry& entry : entries_) {
-    const auto names = match(entry.segments, *path);
-    if (!names) continue;
-    allowed.push_back(entry.route.method);
-    if (entry.route.method != wanted || (best != nullptr && *names >= best_names)) continue;
-    best = &entry;
-    best_names = *names;
+  for (const auto& [entry, names] : matches(*path)) {
+    allowed.push_back(entry->route.method);
+    if (entry->route.method != wanted || (best != nullptr && names >= best_names)) continue;
+    best = entry;
+    best_names = names;
   }
   if (allowed.empty())
     return refuse(404, about_.empty() ? "no such path" : "no such path: " + about_);
@@ -190,6 +218,7 @@ Router::Resolution Router::resolve(std::string_view method, std::string_view tar
     refused.refusal.headers.emplace_back("Allow", join(allowed, ", "));
     return refused;
   }
+  if (path->size() > best->segments.size()) *path = cut_by(best->segments, *std::move(path));
   for (std::size_t i = 0; i < path->size(); ++i) {
     const std::string& segment = best->segments[i];
     if (is_name(segment)) found.params[segment.substr(1, segment.size() - 2)] = (*path)[i];

@@ -60,7 +60,7 @@ struct Operation {
 
 struct Route {
   std::string method;   // "GET", "POST", "PUT" ...; GET answers HEAD too
-  std::string pattern;  // "/v1/tasks/{ns}/{name}": each {name} takes exactly one path segment
+  std::string pattern;  // "/v1/tasks/{ns}/{name}": each {name} takes one path segment
   Handler handler;
   std::size_t max_body = 0;  // bytes; a longer body is refused with 413 before it is read
   Pool pool = Pool::kThreads;
@@ -74,6 +74,9 @@ struct Route {
   // For the workloads of the namespace {ns}: its ServiceAccounts may, and nobody else.
   bool for_workloads = false;
   Operation operation{};
+  // The first {name} of its pattern may have slashes: where no other path fits, it takes as many
+  // segments as there are.
+  bool takes_slashes = false;
 
   Pool pool_for(std::size_t body_size) const {
     return pool == Pool::kHot && body_size <= hot_body ? Pool::kHot : Pool::kThreads;
@@ -145,6 +148,12 @@ class Router {
     Route route;
     std::vector<std::string> segments;
   };
+  struct Match {
+    const Entry* entry;
+    std::size_t taken;  // path segments, by {names}
+  };
+  std::vector<Match> matches(const std::vector<std::string>& path) const;
+
   std::vector<Entry> entries_;
   ErrorPage error_page_;
   std::string about_;

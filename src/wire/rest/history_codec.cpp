@@ -54,6 +54,8 @@ FinishedTask read_task(JsonView item) {
   task.cpu_milli = item["cpuMilli"].integer().value_or(0);
   task.held_s = item["durationSeconds"].number().value_or(0);
   task.use = use_of(item);
+  task.gang = text_of(item, "gang");
+  task.stops = item["stops"].integer().value_or(0);
   const auto started_s = time_in(item, "shadowStarted");
   const auto finished_s = time_in(item, "shadowFinished");
   if (started_s && finished_s)

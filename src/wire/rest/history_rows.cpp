@@ -120,6 +120,12 @@ HistoryColumns columns_of_use() {
           "cpuCores", [](T task) { return if_cpu_measured(task, &MeasuredUse::cpu_cores); },
           "Mean of a pod"),
       C("cpuMeasuredSeconds", [](T task) { return if_cpu_measured(task, &MeasuredUse::cpu_s); }),
+      C(
+          "stops", [](T task) { return if_known(task.stops); },
+          "How often it was stopped for other tasks, or by disruptions"),
+      C(
+          "gang", [](T task) { return if_any(task.gang); },
+          "Of a gang: the uid of its controller, and which part of it"),
       C::only_cell("UID", &FinishedTask::uid).wide(),
   };
 }

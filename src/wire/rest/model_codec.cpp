@@ -193,13 +193,20 @@ Result<std::vector<ThroughputSample>> read_samples_in(
 }  // namespace
 
 Status check_model_name(std::string_view model) {
-  const bool plain =
-      !has_unprintable(model) && model.find_first_of("/\\") == std::string_view::npos;
-  if (plain && !model.empty() && model.size() <= kMaxName) return {};
-  return fail(ErrorCode::kInvalidArgument,
-              format("the model's name \"{}\" must have 1 to {} bytes, without slashes, control "
-                     "characters and invisible characters",
-                     printable(model, 64), kMaxName));
+  const bool plain = !has_unprintable(model) && model.find('\\') == std::string_view::npos;
+  const auto parts = split(model, '/');
+  const bool is_path = std::none_of(parts.begin(), parts.end(), [](std::string_view part) {
+    return part.empty() || part == "." || part == "..";
+  });
+  const bool is_other_path =
+      parts.size() > 1 && (parts.back() == "samples" || parts.back() == "calibration");
+  if (plain && is_path && !is_other_path && model.size() <= kMaxName) return {};
+  return fail(
+      ErrorCode::kInvalidArgument,
+      format("the model's name \"{}\" must have 1 to {} bytes, without backslashes, control "
+             "characters and invisible characters, and where it has slashes, a name before "
+             "and after each, the last not \"samples\" or \"calibration\"",
+             printable(model, 64), kMaxName));
 }
 
 Result<std::vector<ThroughputSample>> read_posted_samples(std::string_view json,
@@ -268,7 +275,7 @@ Result<std::vector<ListedModel>> read_listed_models(std::string_view json) {
     ListedModel listed;
     ModelDescriptor& descriptor = listed.descriptor;
     descriptor.model = item["model"].text();
-    SLACKLINE_TRY(check_model_name(descriptor.model));
+    if (!check_model_name(descriptor.model)) continue;  // no path leads to it
     descriptor.family = item["family"].text();
     descriptor.description = item["description"].text();
     descriptor.parameters = item["parameters"].number();

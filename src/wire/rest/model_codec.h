@@ -17,7 +17,8 @@ namespace slackline::wire {
 
 inline constexpr std::size_t kMaxPostedSamples = 5000;
 
-// 1 to 253 bytes without control characters or '/': it is a segment of a path.
+// 1 to 253 bytes without control characters, that a path can have as one or more segments:
+// "resnet50", "meta-llama/Llama-3.1-8B".
 Status check_model_name(std::string_view model);
 
 // {"samples": [{"gpuType", "batch", "placement", "throughputSamplesPerS", "modelParallel"?,

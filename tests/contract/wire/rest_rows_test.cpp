@@ -294,6 +294,8 @@ FinishedTask a_finished_task() {
   task.pods = 2;
   task.cpu_milli = 12000;
   task.use = MeasuredUse{0.426, 0.75, 3540, 4.5, 3500};
+  task.stops = 2;
+  task.gang = "u-7/worker";
   return task;
 }
 

@@ -204,6 +204,7 @@ TEST(LoadTest, WhatNoPrometheusCanBeAskedIsSaid) {
               ElementsAre(HasSubstr("it must be 1s to 1h in whole seconds")));
   EXPECT_THAT(problems("telemetry: {lookBack: 25h}\n"),
               ElementsAre(HasSubstr("telemetry.lookBack: is 1d01h")));
+  EXPECT_THAT(problems("telemetry: {lookBack: 0s}\n"), IsEmpty()) << "nothing of the past";
   EXPECT_THAT(problems("telemetry: {labels: {device: [], node: ['a) or (b']}}\n"),
               ElementsAre(HasSubstr("telemetry.labels.device: names no label"),
                           HasSubstr("telemetry.labels.node: has \"a) or (b\"")));
@@ -342,6 +343,11 @@ TEST(LoadTest, AQueueMayHaveAParent) {
                                 "text, parent: research, shares: {A100: {own: 3}}}]\n"),
               ElementsAre(HasSubstr("queues[2].shares: the children of queue research own 9 A100 "
                                     "and the queue itself 8; what a parent owns has to cover")));
+  EXPECT_THAT(
+      problems(parent + "{name: image, parent: research, shares: {A100: {own: 6}, a100: "
+                        "{own: 6}}}]\n"),
+      ElementsAre(HasSubstr("children of queue research own 12 A100 and the queue itself 8")))
+      << "two spellings are one type, said once";
   EXPECT_THAT(problems("queues: [{name: image, parent: research}]\n"),
               ElementsAre(HasSubstr("queues[0].parent: queue research is not given before")));
   EXPECT_THAT(problems(parent + "{name: image, parent: research}, {name: x, parent: image}]\n"),

@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "control/state/settings.h"
 #include "support/cluster_builder.h"
 #include "support/fake_clock.h"
 #include "support/fake_cluster.h"
@@ -92,6 +93,18 @@ TEST_F(BinderTest, PodsOfOtherSchedulersAreNot) {
   expect_refused(bind("theirs", "free"), "extender.schedulerNames");
   options_.scheduler_names.clear();
   EXPECT_EQ(bind("theirs", "free").counted, "bound") << "an empty list takes anybody's";
+}
+
+TEST_F(BinderTest, PodsOfTheSchedulerThatTheWebhookWritesAreBound) {
+  Published<Settings> settings;
+  Settings writes;
+  writes.scheduler_name = "";
+  settings.set(writes);
+  options_.settings = &settings;
+  expect_refused(bind("theirs", "free"), "nor webhook.schedulerName");
+  writes.scheduler_name = "default-scheduler";
+  settings.set(writes);
+  EXPECT_EQ(bind("theirs", "free").counted, "bound") << "it may change while the daemon runs";
 }
 
 TEST_F(BinderTest, NodesThatThePodMayNotUseAreRefused) {

@@ -27,9 +27,15 @@ class ReloaderTest : public ::testing::Test {
     ReloaderOptions options;
     options.file = file_;
     options.started = config::load_configuration(file_).value();
-    options.read = [this] { return config::load_configuration(file_); };
+    options.read = [this]() -> Result<config::Configuration> {
+      ++reads_;
+      if (!needed_.empty() && !std::filesystem::exists(needed_))
+        return fail(ErrorCode::kNotFound, needed_ + ": is missing");
+      return config::load_configuration(file_);
+    };
     options.changed = [this] { ++changes_; };
     options.poll_s = 0.01;
+    options.retry_s = retry_s_;
     settings_.set(settings_of(options.started).value());
     reloader_ = std::make_unique<Reloader>(std::move(options), settings_, metrics_, system_clock());
     reloader_->start();
@@ -56,6 +62,9 @@ class ReloaderTest : public ::testing::Test {
   obs::MetricsRegistry metrics_;
   Published<Settings> settings_;
   std::atomic<int> changes_ = 0;
+  std::atomic<int> reads_ = 0;
+  double retry_s_ = 30;
+  std::string needed_;  // a file without which the configuration cannot be used
   std::unique_ptr<Reloader> reloader_;
 };
 
@@ -92,6 +101,22 @@ TEST_F(ReloaderTest, ABadFileChangesNothingAndIsCounted) {
   replace("queue: {maxPending: 4}\n");
   ASSERT_TRUE(counts(reloads("loaded", 1))) << "a good one heals";
   EXPECT_EQ(max_pending("a"), 4);
+}
+
+// Such as a profile that is mounted later than the configuration that names it.
+TEST_F(ReloaderTest, WhatWasRefusedIsTriedAgainWithoutAChange) {
+  retry_s_ = 0.02;
+  needed_ = folder_.file("profile.json");
+  follow("queue: {maxPending: 3}\n");
+  replace("queue: {maxPending: 5}\n");
+  ASSERT_TRUE(counts(reloads("refused", 1)));
+  const int reads = reads_;
+  ASSERT_TRUE(test::eventually([&] { return reads_ >= reads + 3; }));
+  EXPECT_TRUE(counts(reloads("refused", 1))) << "the same is not said again";
+  EXPECT_EQ(max_pending("a"), 3);
+  std::ofstream(needed_) << "{}";
+  ASSERT_TRUE(counts(reloads("loaded", 1)));
+  EXPECT_EQ(max_pending("a"), 5);
 }
 
 TEST(SettingsOf, RefusesOptionsThatStudiesAdviseAgainst) {

@@ -175,6 +175,19 @@ TEST_F(ModelRoutesTest, OneModelTooManyIsToldWhatToDoAndTheOthersGoOnLearning) {
   EXPECT_TRUE(refused(send("PUT", "/v1/models/net-8", "{}")));
 }
 
+TEST_F(ModelRoutesTest, ANameMayHaveSlashesAsThoseOfHuggingFaceDo) {
+  constexpr const char* kModel = "/v1/models/meta-llama/Llama-3.1-8B";
+  constexpr const char* kSamples = "/v1/models/meta-llama/Llama-3.1-8B/samples";
+  EXPECT_EQ(send("GET", kModel).status, 404);
+  const Response posted = send("POST", kSamples, kSample);
+  EXPECT_EQ(posted.status, 200) << posted.body;
+  EXPECT_EQ(send("PUT", kModel, R"({"family":"llama"})").status, 200);
+  EXPECT_THAT(send("GET", kModel).body, HasSubstr(R"("model":"meta-llama/Llama-3.1-8B")"));
+  EXPECT_EQ(send("GET", kSamples).status, 200);
+  EXPECT_EQ(send("DELETE", kModel).status, 200);
+  EXPECT_EQ(send("GET", kModel).status, 404);
+}
+
 TEST_F(ModelRoutesTest, AbsurdNumbersAndHiddenCharactersAreRefusedWithTheRange) {
   const auto refusal = [&](const std::string& field) {
     const Response answer =

@@ -112,6 +112,9 @@ TEST_F(PortraitRoutesTest, AFamilyIsFoundByItsNameAndItsNamespace) {
   const Response unknown = send("GET", "/v1/portraits/nobody");
   EXPECT_EQ(unknown.status, 404);
   EXPECT_THAT(unknown.body, HasSubstr("a GPU Job gets one when it ends"));
+  EXPECT_THAT(send("GET", "/v1/portraits/meta-llama/nightly").body,
+              HasSubstr("no portrait of a family meta-llama/nightly"))
+      << "its name may have slashes";
 }
 
 TEST_F(PortraitRoutesTest, BeforeItsFirstRunAJobBorrowsTheNearestPortrait) {

@@ -53,6 +53,32 @@ TEST_F(RouterTest, AFixedSegmentWinsOverAName) {
   EXPECT_EQ(ask("GET", "/v1/tasks/team-a/all").body, "fixed");
 }
 
+TEST_F(RouterTest, ANameWithSlashesIsTakenWhereTheRouteTakesThem) {
+  for (const auto& [method, pattern] :
+       {std::pair("GET", "/v1/models/{model}"), std::pair("DELETE", "/v1/models/{model}"),
+        std::pair("GET", "/v1/models/{model}/samples")}) {
+    Route route{method, pattern, describe};
+    route.takes_slashes = true;
+    router_.add(std::move(route));
+  }
+  EXPECT_EQ(ask("GET", "/v1/models/llama").body, "model=llama;");
+  EXPECT_EQ(ask("GET", "/v1/models/meta/llama/8B").body, "model=meta/llama/8B;");
+  EXPECT_EQ(ask("DELETE", "/v1/models/meta/llama").body, "model=meta/llama;");
+  const auto route = [this](std::string_view method, std::string_view target) {
+    const Router::Resolution found = router_.resolve(method, target);
+    return found.route == nullptr ? std::to_string(found.refusal.status) : found.route->pattern;
+  };
+  for (const char* path : {"/v1/models/llama/samples", "/v1/models/meta/llama/samples"}) {
+    EXPECT_EQ(route("GET", path), "/v1/models/{model}/samples") << path;
+    EXPECT_EQ(route("DELETE", path), "405") << path;
+  }
+  EXPECT_EQ(ask("GET", "/v1/models/meta/llama/samples").body, "model=meta/llama;");
+  for (const char* path : {"/v1/models/a//b", "/v1/models/a/", "/v1/models//a", "/v1/models/"})
+    EXPECT_EQ(status(path), 404) << path;
+  for (const char* path : {"/v1/models/a/../b", "/v1/models/a%2fb", "/v1/models/a/%2e%2e"})
+    EXPECT_EQ(status(path), 400) << path;
+}
+
 TEST_F(RouterTest, HeadIsAnsweredByGet) {
   EXPECT_EQ(ask("HEAD", "/").status, 200);
 }

@@ -90,6 +90,8 @@ TEST(HistoryRows, JsonIsReadBackWhole) {
   task.cpu_milli = 4000;
   task.use = MeasuredUse{0.5, 0.75, 3000, 2.5, 3100};
   task.held_s = 3000;
+  task.stops = 2;
+  task.gang = "u-7/worker";
   FinishedTask unseen = a_task();
   unseen.started_s = unseen.deadline_s = unseen.predicted_s = std::nullopt;
   JsonWriter out;
@@ -107,6 +109,10 @@ TEST(HistoryRows, JsonIsReadBackWhole) {
   EXPECT_EQ(again.take(), before.take());
   EXPECT_EQ(read->front().use, task.use);
   EXPECT_EQ(read->front().held_s, 3000);
+  EXPECT_EQ(read->front().stops, 2);
+  EXPECT_EQ(read->front().gang, "u-7/worker");
+  EXPECT_EQ(read->back().stops, 0);
+  EXPECT_EQ(read->back().gang, "");
   EXPECT_EQ(read->back().started_s, std::nullopt);
   EXPECT_EQ(read->back().use, std::nullopt);
 }

@@ -68,8 +68,20 @@ TEST(PostedSamples, MoreThanTheLimitIsRefused) {
 }
 
 TEST(PostedSamples, AModelThatCannotStandInAPathIsRefused) {
-  for (const char* name : {"", "a/b", "a\nb"})
+  for (const char* name : {"", "a/", "/a", "a//b", "a/../b", "a/samples", "a\\b", "a\nb"})
     EXPECT_FALSE(read_posted_samples(R"({"samples": []})", name)) << name;
+}
+
+// One replica reads what the other answers.
+TEST(ListedModels, AreThoseToWhichAPathLeads) {
+  const auto models = read_listed_models(
+      R"({"items":[{"model":"a//b"},{"model":"meta-llama/Llama-3.1-8B","gpuTypes":[{"samples":3}]},)"
+      R"({"model":".."},{"model":"net","family":"resnet"}]})");
+  ASSERT_TRUE(models) << models.error().message;
+  ASSERT_EQ(models->size(), 2U) << "the others are left out, and stop nothing";
+  EXPECT_EQ(models->front().descriptor.model, "meta-llama/Llama-3.1-8B");
+  EXPECT_TRUE(models->front().has_samples);
+  EXPECT_EQ(models->back().descriptor.family, "resnet");
 }
 
 TEST(PostedCsv, RowsOfAnotherModelAreNamed) {
