@@ -320,7 +320,8 @@ Status Daemon::Parts::lay_routes() {
                                          .settings = &settings,
                                          .portraits = &portraits->known(),
                                          .leader = {},
-                                         .stock_waits = stock_scope()};
+                                         .stock_waits = stock_scope(),
+                                         .has_ended = queries->endings()};
   const Published<control::PlannerView>& view = planner ? planner->view() : no_planner;
   keeper = std::make_unique<control::ForecastKeeper>(
       planning, known, *source, view, books,

@@ -149,6 +149,7 @@ struct QuoteView {
   std::optional<std::int64_t> before{};
   std::int64_t tried = 0;
   std::vector<QuoteRowView> rows{};
+  bool is_reviewed = true;  // the webhook is asked about tasks of its namespace
 };
 
 struct WhatIfRow {

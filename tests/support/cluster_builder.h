@@ -47,9 +47,9 @@ class ClusterBuilder {
     return *this;
   }
 
-  // A pod of a Job that has succeeded on its node; steady.
-  ClusterBuilder& succeeded(const PodBuilder& pod, double at_s) {
-    succeeded_.push_back({std::make_shared<const Pod>(pod.build()), at_s});
+  // A pod of a Job that has succeeded on its node; steady. Its Job had counted so many before it.
+  ClusterBuilder& succeeded(const PodBuilder& pod, double at_s, std::int64_t counted = 0) {
+    succeeded_.push_back({std::make_shared<const Pod>(pod.build()), at_s, counted});
     return *this;
   }
 

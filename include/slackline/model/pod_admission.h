@@ -64,14 +64,6 @@ struct NamespaceAdmission {
   friend bool operator==(const NamespaceAdmission&, const NamespaceAdmission&) = default;
 };
 
-// What a ResourceQuota demands that each container of a pod states.
-struct QuotaDemands {
-  std::string quota;                 // its name
-  std::vector<std::string> names{};  // as in ResourceQuota::must_state
-  bool needs_cpu_or_memory = false;  // the same
-  friend bool operator==(const QuotaDemands&, const QuotaDemands&) = default;
-};
-
 struct PodAdmission {
   // By namespace, in the order of their names.
   std::map<std::string, std::vector<std::shared_ptr<const LimitRange>>> limit_ranges{};
@@ -86,8 +78,6 @@ struct PodAdmission {
   // The PriorityClasses that are bands (model/band.h) and make no room for themselves, with their
   // values.
   std::map<std::string, std::int32_t> bands{};
-  // By namespace, in the order of their names: of the quotas that are planned against.
-  std::map<std::string, std::vector<QuotaDemands>> quota_demands{};
 };
 
 }  // namespace slackline

@@ -55,8 +55,9 @@ struct GivenUp {
 
 // A pod of a Job that has succeeded on its node, which may make another one now.
 struct SucceededPod {
-  PodPtr pod;       // as it ran
-  double at_s = 0;  // steady
+  PodPtr pod;                // as it ran
+  double at_s = 0;           // steady
+  std::int64_t counted = 0;  // what its Job had counted as succeeded then
 };
 
 // GPUs of a node that are promised to a task's unbound pods (core/cluster/holds.h).

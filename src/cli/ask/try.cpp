@@ -90,7 +90,7 @@ Result<wire::Standing> judge(const TryOptions& options, const wire::ManifestObje
     std::printf("%s\n", printable(written->note, 1000).c_str());
   std::printf("%s\n", printable(tried.note, 1000).c_str());
   for (const std::string& problem : written ? written->problems : tried.problems)
-    std::printf("%s\n", printable(problem, 200).c_str());
+    std::printf("%s\n", printable(problem, 300).c_str());
   std::fputs("\n", stdout);
   options.nodes ? show_nodes(tried.nodes) : show_groups(tried.nodes);
   if (tried.more_nodes > 0)

@@ -228,7 +228,9 @@ void Cache::note_displaced(const PodPtr& pod) {
 void Cache::note_success(const PodPtr& pod) {
   const bool of_job = pod->owner && pod->owner->kind == "Job";
   if (!of_job || !pod->bound() || !pod->managed || !pod->requests.wants_gpus()) return;
-  succeeded_.push_back({pod, clock_.steady_s()});
+  const auto job = jobs_.entries.find({pod->key.ns, pod->owner->name});
+  if (job == jobs_.entries.end() || job->second.object->uid != pod->owner->uid) return;
+  succeeded_.push_back({pod, clock_.steady_s(), job->second.object->succeeded});
 }
 
 std::vector<PodPtr> Cache::displaced() {

@@ -125,7 +125,6 @@ class Cache {
   void forget_limit_range(const ObjectKey& key, News& news) SLACKLINE_REQUIRES(mutex_);
   void set_limit_ranges(const std::string& ns, News& news) SLACKLINE_REQUIRES(mutex_);
   void forget_quota(const ObjectKey& key) SLACKLINE_REQUIRES(mutex_);
-  void set_quota_demands(const std::string& ns) SLACKLINE_REQUIRES(mutex_);
   void take_in(const JobPtr& seen, double due_s, News& news) SLACKLINE_REQUIRES(mutex_);
   // The part of it that counts; with the volumes of its claims, as long as it has no node.
   PodPtr judged(const PodPtr& seen, News& news) SLACKLINE_REQUIRES(mutex_);

@@ -127,15 +127,11 @@ void Cache::forget_limit_range(const ObjectKey& key, News& news) {
 }
 
 void Cache::put(ResourceQuota quota) {
-  const std::string ns = quota.key.ns;
   quotas_.put(std::move(quota), generation(KubeKind::kResourceQuota));
-  set_quota_demands(ns);
 }
 
 void Cache::forget_quota(const ObjectKey& key) {
-  const std::string ns = key.ns;
   quotas_.forget(key);
-  set_quota_demands(ns);
 }
 
 void Cache::put(VolumeClaim claim, News& news) {
@@ -198,24 +194,6 @@ void Cache::set_limit_ranges(const std::string& ns, News& news) {
   else
     edit_admission().limit_ranges[ns] = std::move(ranges);
   judge_jobs_anew(ns, due_for_news(), news);
-}
-
-// A quota's status changes often, and these seldom.
-void Cache::set_quota_demands(const std::string& ns) {
-  std::vector<QuotaDemands> demands;
-  for (auto at = quotas_.entries.lower_bound({ns, ""});
-       at != quotas_.entries.end() && at->first.ns == ns; ++at) {
-    const ResourceQuota& quota = *at->second.object;
-    if (!quota.other_scopes && !quota.must_state.empty())
-      demands.push_back({quota.key.name, quota.must_state, quota.needs_cpu_or_memory});
-  }
-  const auto before = admission_->quota_demands.find(ns);
-  const bool had = before != admission_->quota_demands.end();
-  if (had ? before->second == demands : demands.empty()) return;
-  if (demands.empty())
-    edit_admission().quota_demands.erase(ns);
-  else
-    edit_admission().quota_demands[ns] = std::move(demands);
 }
 
 // As a node's record: copied at the first change after a publication.

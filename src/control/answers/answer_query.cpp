@@ -81,7 +81,7 @@ struct AnswerQuery::Impl {
     const QueueRow* row = find_row(rows, key);
     if (row == nullptr) {
       if (auto others = left_to_others(*sight.snapshot, key, sight.now_s)) return others->eta;
-      return fail(ErrorCode::kNotFound, core::why_not_in_queue(*sight.snapshot, key));
+      return fail(ErrorCode::kNotFound, why_missing(options, *sight.snapshot, key));
     }
     EtaView view = eta_of(*row, sight.now_s);
     view.forecast_s = book.made_s();
@@ -285,7 +285,7 @@ void admit(core::Variant& task, bool of_job, const ClusterSnapshot& snapshot,
         format("{}the API server refuses its pods: {}", at, printable(constraints->refused, 200)));
   const std::string& ns = task.job ? task.job->key.ns : task.pod->key.ns;
   const PodAsk* ask = task.job ? task.job->ask.get() : task.pod->ask.get();
-  for (const auto& doubt : core::admission_doubts(ns, constraints.get(), ask, *snapshot.admission))
+  for (const auto& doubt : core::admission_doubts(snapshot, ns, constraints.get(), ask))
     problems.push_back(format("{}{}", at, printable(doubt, 300)));
 }
 
@@ -353,20 +353,6 @@ QuoteRowView row_view(const core::QuoteRow& row, const Quoted& quoted, Viewer& v
   return view;
 }
 
-// What it would take is known; when it starts is nobody's to say here.
-void leave_to_others(QuoteView& view) {
-  view.reason = reason::kNotManaged;
-  view.before.reset();
-  for (QuoteRowView& row : view.rows) {
-    row.start = row.finish = {};
-    row.chance = row.latest_s = std::nullopt;
-    row.delayed = row.stopped = {};
-    row.delays.clear();
-    row.best = false;
-    if (row.why_not.empty()) row.why_not = reason::kNotManaged;
-  }
-}
-
 }  // namespace
 
 Result<QuoteView> AnswerQuery::quote(const PostedTask& posted, Viewer viewer) {
@@ -377,12 +363,8 @@ Result<QuoteView> AnswerQuery::quote(const PostedTask& posted, Viewer viewer) {
   view.problems = task.job ? task.job->problems : task.pod->problems;
   if (const auto& intent = task.job ? task.job->intent : task.pod->intent)
     view.problems.insert(view.problems.end(), intent->problems.begin(), intent->problems.end());
-  const std::string others =
-      posted.job ? core::why_left_to_others(*posted.job) : core::why_left_to_others(*posted.pod);
-  if (!others.empty())
-    view.problems.push_back("Slackline would leave it to others, and knows no start: it " + others);
   Quoted quoted;
-  bool left_alone = !others.empty();
+  bool left_alone = false;
   {
     MutexLock lock(my.mutex);
     core::QuotedTask variants;
@@ -391,8 +373,7 @@ Result<QuoteView> AnswerQuery::quote(const PostedTask& posted, Viewer viewer) {
         my.within(written->book->size() > kQuickQueue ? my.times.long_quote_s : my.times.quote_s);
     const QueueSight sight =
         my.reader.read({}, [&](const ClusterSnapshot& snapshot, const core::QueueOptions& by) {
-          left_alone |= !snapshot.plans_for(posted.job ? posted.job->scheduler_name
-                                                       : posted.pod->scheduler_name);
+          left_alone = is_left_alone(posted, snapshot, my.options.stock_waits, view);
           admit(task, posted.job != nullptr, snapshot, view.problems);
           set_promise(task, posted.job.get(), snapshot, by);
           variants = core::quoted(task, by.now_wall_s);

@@ -45,6 +45,13 @@ std::int64_t name_seen(const std::vector<ObjectKey>& tasks, Viewer& viewer,
   return hidden;
 }
 
+// Empty: it is planned, or nobody knows. Who only looks may read all namespaces as managed ones.
+std::string in_unmanaged_namespace(const PostedTask& posted, const ClusterSnapshot& snapshot,
+                                   std::optional<core::StockScope> stock_waits) {
+  if (stock_waits == core::StockScope::kAll) return {};
+  return core::why_not_managed(snapshot, posted.job ? posted.job->key.ns : posted.pod->key.ns);
+}
+
 std::string group_text(std::string_view code) {
   struct Text {
     std::string_view code;
@@ -107,6 +114,33 @@ std::optional<ExplainView> left_to_others(const ClusterSnapshot& snapshot, const
                            .ends = {},
                            .detail = "the Job " + core::why_left_to_others(*job)});
   return view;
+}
+
+bool is_left_alone(const PostedTask& posted, const ClusterSnapshot& snapshot,
+                   std::optional<core::StockScope> stock_waits, QuoteView& view) {
+  const std::string others =
+      posted.job ? core::why_left_to_others(*posted.job) : core::why_left_to_others(*posted.pod);
+  const std::string unmanaged = in_unmanaged_namespace(posted, snapshot, stock_waits);
+  view.is_reviewed = unmanaged.empty();
+  for (const std::string& why : {others.empty() ? others : "it " + others, unmanaged})
+    if (!why.empty())
+      view.problems.push_back("Slackline would leave it to others, and knows no start: " + why);
+  const std::string& scheduler =
+      posted.job ? posted.job->scheduler_name : posted.pod->scheduler_name;
+  return !others.empty() || !unmanaged.empty() || !snapshot.plans_for(scheduler);
+}
+
+void leave_to_others(QuoteView& view) {
+  view.reason = reason::kNotManaged;
+  view.before.reset();
+  for (QuoteRowView& row : view.rows) {
+    row.start = row.finish = {};
+    row.chance = row.latest_s = std::nullopt;
+    row.delayed = row.stopped = {};
+    row.delays.clear();
+    row.best = false;
+    if (row.why_not.empty()) row.why_not = reason::kNotManaged;
+  }
 }
 
 EtaView eta_of(const QueueRow& row, double now_s) {

@@ -6,12 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "control/answers/answer_query.h"
 #include "control/answers/viewer.h"
 #include "message/answer_views.h"
 #include "message/queue_view.h"
 #include "slackline/core/answers/changes.h"
 #include "slackline/core/answers/explain.h"
 #include "slackline/core/planning/rollout.h"
+#include "slackline/core/shadow/stock_queue.h"
 
 namespace slackline::control {
 
@@ -22,6 +24,13 @@ SpanView span_of(std::optional<double> p50_s, std::optional<double> p90_s);
 // such Job.
 std::optional<ExplainView> left_to_others(const ClusterSnapshot& snapshot, const ObjectKey& key,
                                           double now_s);
+
+// Whether Slackline would not plan the task if it were created: then the view is told why not,
+// where that is known here. `stock_waits` as in PlannerOptions.
+bool is_left_alone(const PostedTask& posted, const ClusterSnapshot& snapshot,
+                   std::optional<core::StockScope> stock_waits, QuoteView& view);
+// What it would take is known; when it starts is nobody's to say here.
+void leave_to_others(QuoteView& view);
 
 // Times and state of a row of the queue.
 EtaView eta_of(const QueueRow& row, double now_s);

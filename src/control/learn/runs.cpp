@@ -8,6 +8,7 @@
 #include "control/state/settings.h"
 #include "obs/log.h"
 #include "slackline/base/text.h"
+#include "slackline/core/cluster/task_catalog.h"
 #include "slackline/core/planning/gpu_types.h"
 #include "slackline/core/throughput/predictor.h"
 
@@ -29,8 +30,7 @@ Status check_kind(const Job& job, const RunSeen& seen) {
   if (job.intent->mode == WorkloadMode::kInference) return none("it does not train");
   if (!job.intent->batch_size || !job.intent->iterations)
     return none("it does not give batch-size and iterations");
-  const bool alone = job.parallelism == 1 && job.completions.value_or(1) == 1;
-  if (!alone && !job.is_gang()) return none("its pods are independent of each other");
+  if (core::starts_one_by_one(job)) return none("its pods are independent of each other");
   if (static_cast<std::int64_t>(seen.pods.size()) != job.parallelism)
     return none(
         format("{} pods were seen running, it wants {}", seen.pods.size(), job.parallelism));

@@ -63,6 +63,9 @@ struct PlannerOptions {
   // Whether plans can be proved now: without that nothing is planned.
   std::function<bool()> can_sign = [] { return true; };
 
+  // Whether the history has a task of that name; may read from disk. Null: nobody knows.
+  std::function<bool(const ObjectKey&)> has_ended{};
+
   // How the queue is read now. The settings outlive it.
   core::QueueOptions queue_options(const Settings& now, const Known& known,
                                    const cluster::ClusterSource& source, const Clock& clock) const;

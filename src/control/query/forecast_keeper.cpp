@@ -77,7 +77,8 @@ void ForecastKeeper::renew(const StopAsked& stop) {
   if (is_asked(stop)) return;  // queue and book may be empty
   scores_.score(sight, *book);
   books_.set({book, sight.snapshot->version, arrivals_.list(), scores_.coverage(),
-              core::share_ledger(sight.queue, sight.settings->queues, *sight.catalog)});
+              core::share_ledger(sight.queue, sight.settings->queues, *sight.catalog),
+              core::full_queues(sight.queue)});
   size_.set(static_cast<double>(book->size()));
   const auto planner = planner_.get();
   const std::vector<QueueRow> rows = queue_rows(sight, *planner, *book);

@@ -251,4 +251,10 @@ Result<HistoryPage> Queries::history(const HistoryQuery& query) const {
   return journal_->history(query);
 }
 
+bool Queries::has_ended(const ObjectKey& task) const {
+  const auto page = history({.ns = task.ns, .limit = 1000});
+  return page &&
+         std::ranges::any_of(page->rows, [&](const FinishedTask& row) { return row.key == task; });
+}
+
 }  // namespace slackline::control

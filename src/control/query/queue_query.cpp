@@ -12,7 +12,6 @@
 #include "control/state/present_situation.h"
 #include "slackline/base/mutex.h"
 #include "slackline/base/text.h"
-#include "slackline/core/cluster/not_in_queue.h"
 #include "slackline/core/cluster/queue_shares.h"
 #include "slackline/core/shadow/stock_queue.h"
 #include "slackline/model/task.h"
@@ -204,7 +203,7 @@ Result<ShareLedger> QueueQuery::shares() {
 }
 
 Error QueueQuery::missing(const ObjectKey& key) const {
-  return {ErrorCode::kNotFound, core::why_not_in_queue(*impl_->cluster.snapshot(), key)};
+  return {ErrorCode::kNotFound, why_missing(impl_->options, *impl_->cluster.snapshot(), key)};
 }
 
 }  // namespace slackline::control

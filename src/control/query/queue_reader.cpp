@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "slackline/base/text.h"
+#include "slackline/core/cluster/not_in_queue.h"
 #include "slackline/core/shadow/stock_queue.h"
 
 namespace slackline::control {
@@ -12,6 +14,15 @@ std::vector<Uid> names_of(const core::Queue& queue) {
   for (core::TaskIndex task = 0; task < queue.size(); ++task)
     names.push_back(name_of(queue.task(task)));
   return names;
+}
+
+std::string why_missing(const PlannerOptions& options, const ClusterSnapshot& snapshot,
+                        const ObjectKey& key) {
+  const bool is_gone = !core::find_why_not_in_queue(snapshot, key);
+  if (is_gone && options.has_ended && options.has_ended(key))
+    return format("{} is not in the queue: it has ended: see slackline history",
+                  printable(key.str(), 128));
+  return core::why_not_in_queue(snapshot, key);
 }
 
 core::NodeNameOf node_names_of(const QueueSight& sight) {

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "cluster/watch/source.h"
@@ -35,6 +36,11 @@ struct QueueSight {
 
 // By name_of().
 std::vector<Uid> names_of(const core::Queue& queue);
+
+// What somebody is told who asks for a task that the queue does not have; also of one whose Job is
+// gone, where the history knows it.
+std::string why_missing(const PlannerOptions& options, const ClusterSnapshot& snapshot,
+                        const ObjectKey& key);
 
 // While `sight` lives.
 core::NodeNameOf node_names_of(const QueueSight& sight);

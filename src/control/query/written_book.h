@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
+#include <string>
 
 #include "message/answer_views.h"
 #include "slackline/core/cluster/arrivals.h"
@@ -24,7 +26,8 @@ struct WrittenBook {
   // Who is expected to come again, as the book was written; never null.
   std::shared_ptr<const core::ArrivalList> arrivals = std::make_shared<const core::ArrivalList>();
   Coverage coverage{};
-  ShareLedger shares{};  // as they were used then
+  ShareLedger shares{};                 // as they were used then
+  std::set<std::string> full_queues{};  // then (core/cluster/queue_shares.h)
 };
 
 }  // namespace slackline::control

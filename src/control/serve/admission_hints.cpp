@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "control/query/written_book.h"
+#include "control/serve/admission_kept.h"
 #include "control/serve/admission_scope.h"
 #include "slackline/base/duration.h"
 #include "slackline/base/spelling.h"
@@ -50,6 +52,17 @@ Task task_of(const AdmissionReview& review, const ReviewedJob& reviewed,
   task.created_s = job.created_s > 0 ? job.created_s : facts.now_wall_s;
   if (job.intent) task.intent = *job.intent;
   return task;
+}
+
+// Its run, or of pods that start one by one any, has begun: what is told of a start does not count.
+bool has_begun(const ReviewedJob& reviewed, const ClusterSnapshot& snapshot) {
+  const Job& job = reviewed.job;
+  if (job.suspended) return false;
+  if (!core::starts_one_by_one(job)) return job.started_s || runs_by_plan(reviewed);
+  const auto is_its = [&](const PodPtr& pod) { return pod->owner && pod->owner->uid == job.uid; };
+  return !job.uid.empty() && std::ranges::any_of(snapshot.nodes, [&](const NodeStatePtr& node) {
+    return std::ranges::any_of(node->pods, is_its);
+  });
 }
 
 // Of the rows in which it may run and whose run time is known; null: there is none.
@@ -202,10 +215,9 @@ void hint_at_placements(const Task& task, const AdmissionFacts& facts,
 
 void hint_at_refusal(const Task& task, const AdmissionFacts& facts,
                      std::vector<std::string>& hints) {
-  if (const auto& admission = facts.snapshot->admission)
-    if (const std::string lack = core::unstated(task.key.ns, task.job->ask.get(), *admission);
-        !lack.empty())
-      hints.push_back(format("spec.template: {}", printable(lack, 300)));
+  if (const auto lack = core::unstated(*facts.snapshot, task.key.ns, task.job->ask.get());
+      !lack.empty())
+    hints.push_back(format("spec.template: {}", printable(lack, 300)));
   const auto& constraints = task.member->constraints;
   if (constraints && !constraints->refused.empty())
     hints.push_back(format("spec.template: the API server refuses its pods: {}",
@@ -253,28 +265,60 @@ void hint_at_queue(const Task& task, const AdmissionFacts& facts, std::vector<st
              printable(task.key.ns, 64)));
 }
 
-// Where it starts on what others own, or its share has no room.
+// Those that have a node on which a pod of the task as it is written has its GPUs, in use or not.
+std::vector<GpuType> types_that_fit(const Task& task, const NodeTable& table) {
+  const bool reshapes = task.intent.any_placement || !task.intent.placements.empty();
+  const std::vector<GpuCell>* cells = table.cells(task.gpu_resource);
+  if (reshapes || cells == nullptr) return table.types;
+  std::set<std::uint32_t> fit;
+  for (std::size_t node = 0; node < cells->size(); ++node)
+    if ((*cells)[node].allocatable >= task.gpus_per_pod) fit.insert(table.rows[node].type);
+  std::vector<GpuType> types;
+  for (const std::uint32_t type : fit)
+    types.push_back(table.types[type]);
+  return types;
+}
+
+// Where it starts on what others own, or its share has no room; else empty.
+std::string share_text(const core::ShareOutlook& outlook, const std::string& queue,
+                       std::int64_t gpus) {
+  if (outlook.kind == core::ShareOutlook::kBorrowed)
+    return format(
+        "queue {} would borrow {} of {} {}: it may be stopped when their owner asks for "
+        "them back, and a PodDisruptionBudget only delays that (giveBackWithin of the owner)",
+        queue, outlook.borrowed, gpus, outlook.gpu_type);
+  if (outlook.kind != core::ShareOutlook::kNone) return {};
+  if (outlook.has_share)
+    return format("the share of queue {} has no room for {} {} now; it waits", queue, gpus,
+                  outlook.gpu_type);
+  return format(
+      "queue {} has no share of {}, and the pool, which is what no queue owns, has no room for {} "
+      "now; it waits",
+      queue, outlook.gpu_type, gpus);
+}
+
 void hint_at_share(const Task& task, const AdmissionFacts& facts, std::vector<std::string>& hints) {
   if (!facts.book || facts.queues == nullptr) return;
   const std::string queue = queue_of(task.intent, task.key.ns);
-  TaskIntent intent = task.intent;
-  if (intent.gpu_types.empty() && !intent.any_gpu_type)
-    intent.gpu_types = facts.queues->of(queue, task.key.ns).gpu_types;
   const std::string& account = facts.queues->account(queue, task.key.ns);
+  const std::string shown = printable(account, 64);
+  const QueueRules& rules = facts.queues->of(queue, task.key.ns);
+  if (rules.max_running > 0 && facts.book->full_queues.contains(account)) {
+    hints.push_back(
+        format("{}: queue {} runs as many tasks as it may at a time (maxRunning {}); "
+               "it waits",
+               contract::kGate, shown, rules.max_running));
+    return;
+  }
+  TaskIntent intent = task.intent;
+  if (intent.gpu_types.empty() && !intent.any_gpu_type) intent.gpu_types = rules.gpu_types;
   const std::int64_t gpus = task.gpus_per_pod * task.pods_wanted;
   const auto outlook = core::share_outlook(
       facts.book->shares, account, core::AcceptedTypes(intent, *facts.catalog, task.gpu_resource),
-      facts.snapshot->node_table.types, *facts.catalog, gpus);
+      types_that_fit(task, facts.snapshot->node_table), *facts.catalog, gpus);
   if (!outlook) return;
-  const std::string shown = printable(account, 64);
-  if (outlook->kind == core::ShareOutlook::kBorrowed)
-    hints.push_back(format(
-        "{}: queue {} would borrow {} of {} {}: it may be stopped when their owner asks for "
-        "them back, and a PodDisruptionBudget only delays that (giveBackWithin of the owner)",
-        contract::kGate, shown, outlook->borrowed, gpus, outlook->gpu_type));
-  if (outlook->kind == core::ShareOutlook::kNone)
-    hints.push_back(format("{}: the share of queue {} has no room for {} {} now; it waits",
-                           contract::kGate, shown, gpus, outlook->gpu_type));
+  if (const std::string text = share_text(*outlook, shown, gpus); !text.empty())
+    hints.push_back(format("{}: {}", contract::kGate, text));
 }
 
 }  // namespace
@@ -338,11 +382,12 @@ std::vector<std::string> find_hints(const AdmissionReview& review, const Admissi
   if (facts.trusted) hint_at_refusal(task, facts, hints);
   if (facts.trusted) hint_at_largest_node(task, facts, hints);
   if (facts.trusted) hint_at_size(task, facts, hints);
-  if (facts.trusted) hint_at_deadline(task, facts, hints);
+  const bool starts = facts.trusted && !has_begun(*job, *facts.snapshot);
+  if (starts) hint_at_deadline(task, facts, hints);
   hint_at_class(task, facts, hints);
   if (facts.trusted) hint_at_dependencies(task, facts, hints);
   hint_at_queue(task, facts, hints);
-  if (facts.trusted) hint_at_share(task, facts, hints);
+  if (starts) hint_at_share(task, facts, hints);
   return hints;
 }
 

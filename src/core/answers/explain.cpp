@@ -286,10 +286,28 @@ class Explainer {
 
 }  // namespace
 
+namespace {
+
+// What keeps its controller from making the others; all of them, where they never are admitted.
+std::vector<QuotaShortage> lacking_for_members(const QueueTask& gang, const QuotaBook& quotas) {
+  const auto there = std::count_if(gang.pods.begin(), gang.pods.end(), [](const PodPtr& pod) {
+    return !is_to_come(*pod) && !pod->deleting;
+  });
+  const Resources& pod = gang.member->requests;
+  const std::int64_t all = gang.request.pods;
+  return quotas.shortages(gang.key.ns, pod,
+                          quotas.ever_admits(gang.key.ns, pod, all) ? all - there : all);
+}
+
+}  // namespace
+
 std::vector<QuotaShortage> lacking_quota(const ExplainQuestion& question) {
   const QueueTask& task = question.queue.task(question.task);
   QuotaBook quotas(question.snapshot);
   quotas.charge_released(question.snapshot, question.now_steady_s, question.now_s);
+  if (task.kind == TaskKind::kGang && task.hindrance &&
+      task.hindrance->reason == reason::kGangIncomplete)
+    return lacking_for_members(task, quotas);
   // By its smallest placement, where none is admitted.
   const PlacementMenu& menu = *question.queue.state().tasks()[question.task].menu;
   if (std::any_of(menu.all.begin(), menu.all.end(),

@@ -56,8 +56,7 @@ std::string why_not_of(const Job& job, const GpuCatalog& catalog, const Calibrat
   if (!catalog.is_whole(primary_gpu_resource(job.pod_requests)))
     return "it asks for parts of GPUs: only whole ones are modelled";
   if (!job.gpus_may_change()) return "several of its containers ask for GPUs";
-  const bool alone = written_pods(job) == 1 && job.completions.value_or(1) <= 1;
-  if (!alone && !takes_any_nodes(job))
+  if (starts_one_by_one(job))
     return "its pods are independent of each other: a run is a gang, or a single pod";
   return "";
 }

@@ -289,7 +289,6 @@ std::vector<const SucceededPod*> followed_by_others(const ClusterSnapshot& snaps
     const Job* job = nullptr;
     std::vector<const SucceededPod*> pods{};
     std::int64_t live = 0;
-    std::int64_t going = 0;
   };
   std::map<std::string_view, Ended> by_job;  // uid
   for (const SucceededPod& each : snapshot.succeeded) {
@@ -302,16 +301,16 @@ std::vector<const SucceededPod*> followed_by_others(const ClusterSnapshot& snaps
   }
   if (by_job.empty()) return {};
   each_pod(snapshot, [&](const Pod& pod) {
-    if (!pod.owner) return;
-    if (const auto at = by_job.find(pod.owner->uid.str()); at != by_job.end())
-      ++(pod.deleting ? at->second.going : at->second.live);
+    if (!pod.owner || pod.deleting) return;
+    if (const auto at = by_job.find(pod.owner->uid.str()); at != by_job.end()) ++at->second.live;
   });
   std::vector<const SucceededPod*> places;
   for (const auto& [uid, ended] : by_job) {
     const Job& job = *ended.job;
     // The Job's counts follow its pods a second later.
-    const auto uncounted = std::max<std::int64_t>(0, job.active - ended.live - ended.going);
-    const std::int64_t left = *job.completions - job.succeeded - uncounted;
+    const std::int64_t counted =
+        std::max(job.succeeded, ended.pods.front()->counted + std::ssize(ended.pods));
+    const std::int64_t left = *job.completions - counted;
     const std::int64_t next = std::min(job.parallelism, left) - ended.live;
     for (std::int64_t i = 0; i < std::min(next, std::ssize(ended.pods)); ++i)
       places.push_back(*(ended.pods.rbegin() + i));

@@ -205,6 +205,15 @@ std::string why_left_to_others(const Pod& pod) {
   return pod.in_pod_group ? "is in a scheduling group, which kube-scheduler starts as a whole" : "";
 }
 
+std::string why_not_managed(const ClusterSnapshot& snapshot, const std::string& ns) {
+  const bool lists_namespaces = snapshot.namespaces && !snapshot.namespaces->empty();
+  if (!lists_namespaces || snapshot.taken_on_trust) return {};
+  if (snapshot.find_namespace(ns) == nullptr)
+    return format("there is no namespace {}", printable(ns, 64));
+  const std::string label = in_namespace_without_label(snapshot, ns);
+  return label.empty() ? "" : "it " + label;
+}
+
 std::string asks_for_unlisted(const ClusterSnapshot& snapshot, const Resources& requests) {
   if (device_class_of(snapshot.served_by_devices, requests) != nullptr) return {};
   std::vector<std::string> unlisted;
@@ -218,7 +227,8 @@ std::string asks_for_unlisted(const ClusterSnapshot& snapshot, const Resources& 
       join(unlisted, ", "));
 }
 
-std::string why_not_in_queue(const ClusterSnapshot& snapshot, const ObjectKey& key) {
+std::optional<std::string> find_why_not_in_queue(const ClusterSnapshot& snapshot,
+                                                 const ObjectKey& key) {
   const std::string name = printable(key.str(), 128);
   if (const Job* job = snapshot.find_job(key.ns, key.name))
     return format("{} is not in the queue: the Job {}", name, why(snapshot, *job));
@@ -233,8 +243,13 @@ std::string why_not_in_queue(const ClusterSnapshot& snapshot, const ObjectKey& k
   for (const TaskParts& parts : catalog.parts())
     if (parts.kind == TaskKind::kController && parts.key == key)
       return format("{} is not in the queue: {}", name, why_not_as_one(snapshot, parts));
+  return std::nullopt;
+}
+
+std::string why_not_in_queue(const ClusterSnapshot& snapshot, const ObjectKey& key) {
+  if (std::optional<std::string> found = find_why_not_in_queue(snapshot, key)) return *found;
   return format("{} is not in the queue: there is no Job or pod of that name; /v1/tasks lists all",
-                name);
+                printable(key.str(), 128));
 }
 
 }  // namespace slackline::core

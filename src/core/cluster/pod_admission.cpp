@@ -277,33 +277,34 @@ PodPtr with_volumes(const PodPtr& pod, const PodAdmission& admission) {
   return changed;
 }
 
-std::string unstated(const std::string& ns, const PodAsk* ask, const PodAdmission& admission) {
-  const auto demands = admission.quota_demands.find(ns);
-  if (ask == nullptr || demands == admission.quota_demands.end()) return {};
+std::string unstated(const ClusterSnapshot& snapshot, const std::string& ns, const PodAsk* ask) {
+  const auto quotas = quotas_in(snapshot, ns);
+  if (ask == nullptr || quotas.empty()) return {};
   if (ask->level_requests != Resources{} || ask->level_limits != Resources{}) return {};
   PodAsk filled = *ask;
-  if (const auto ranges = admission.limit_ranges.find(ns); ranges != admission.limit_ranges.end())
-    static_cast<void>(apply(ranges->second, filled));  // for its defaults
+  if (snapshot.admission)
+    if (const auto ranges = snapshot.admission->limit_ranges.find(ns);
+        ranges != snapshot.admission->limit_ranges.end())
+      static_cast<void>(apply(ranges->second, filled));  // for its defaults
   const Resources requests = requests_of(filled);
-  const bool best_effort = requests.cpu_milli == 0 && requests.memory_bytes == 0;
-  for (const QuotaDemands& quota : demands->second) {
-    if (quota.needs_cpu_or_memory && best_effort) continue;
+  for (const auto& quota : quotas) {
+    if (!covers(*quota, requests)) continue;
     for (const ContainerAsk& container : filled.containers)
-      for (const std::string& name : quota.names)
+      for (const std::string& name : quota->must_state)
         if (!container.zero && stated(container, name) == 0)
           return format(
               "a container states no {}, which the ResourceQuota {} demands: the API server "
-              "refuses "
-              "such pods, unless a webhook of yours adds it; write it, or make a LimitRange with a "
-              "default",
-              name, quota.quota);
+              "refuses such pods, unless a webhook of yours adds it; write it, or make a "
+              "LimitRange with a default",
+              name, quota->key.name);
   }
   return {};
 }
 
-std::vector<std::string> admission_doubts(const std::string& ns,
+std::vector<std::string> admission_doubts(const ClusterSnapshot& snapshot, const std::string& ns,
                                           const SchedulingConstraints* constraints,
-                                          const PodAsk* ask, const PodAdmission& admission) {
+                                          const PodAsk* ask) {
+  const PodAdmission& admission = *snapshot.admission;
   std::vector<std::string> doubts;
   const std::string name = constraints != nullptr ? constraints->runtime_class : std::string();
   if (!name.empty() && !admission.knows_all_classes && !admission.runtime_classes.contains(name))
@@ -317,7 +318,7 @@ std::vector<std::string> admission_doubts(const std::string& ns,
         format("the namespace enforces the Pod Security level {}; whether the pods meet it is not "
                "checked: the API server refuses those that do not",
                at->second.pod_security));
-  if (std::string lack = unstated(ns, ask, admission); !lack.empty())
+  if (std::string lack = unstated(snapshot, ns, ask); !lack.empty())
     doubts.push_back(std::move(lack));
   return doubts;
 }

@@ -130,6 +130,7 @@ ShareOutlook outlook_on(const ShareLedger& ledger, const SharedType& type, const
   if (outlook.borrowed > 0) outlook.kind = ShareOutlook::kBorrowed;
   if (of_pool > 0) outlook.kind = ShareOutlook::kPool;
   if (of_pool > type.pool - type.pool_in_use) outlook.kind = ShareOutlook::kNone;
+  outlook.has_share = used.share != GpuShare{};
   return outlook;
 }
 
@@ -223,6 +224,14 @@ std::optional<ShareOutlook> share_outlook(const ShareLedger& ledger, const std::
       best = {*preference, std::move(outlook)};
   }
   return best ? std::optional(std::move(best->second)) : std::nullopt;
+}
+
+std::set<std::string> full_queues(const Queue& queue) {
+  std::set<std::string> full;
+  const std::vector<std::string>& names = queue.queue_names();
+  for (QueueNumber number = 0; number < names.size(); ++number)
+    if (queue.state().shares().is_full(number)) full.insert(names[number]);
+  return full;
 }
 
 std::string_view reason_of_shares(const PlanState& state, TaskIndex task) {

@@ -34,9 +34,27 @@ std::string amount_text(const NamedAmount& amount) {
   return value > 0 && value % kMi == 0 ? format("{}Mi", value / kMi) : format("{}", value);
 }
 
+bool is_best_effort(const Resources& pod) {
+  return pod.cpu_milli == 0 && pod.memory_bytes == 0;
+}
+
 bool covers(const ResourceQuota& quota, const Resources& pod) {
-  return !quota.other_scopes &&
-         (!quota.needs_cpu_or_memory || pod.cpu_milli > 0 || pod.memory_bytes > 0);
+  return !quota.other_scopes && !(quota.needs_cpu_or_memory && is_best_effort(pod));
+}
+
+std::span<const std::shared_ptr<const ResourceQuota>> quotas_in(const ClusterSnapshot& snapshot,
+                                                                const std::string& ns) {
+  struct ByNamespace {
+    bool operator()(const std::shared_ptr<const ResourceQuota>& quota, const std::string& ns) {
+      return quota->key.ns < ns;
+    }
+    bool operator()(const std::string& ns, const std::shared_ptr<const ResourceQuota>& quota) {
+      return ns < quota->key.ns;
+    }
+  };
+  const auto& all = snapshot.quotas;
+  const auto [first, last] = std::equal_range(all.begin(), all.end(), ns, ByNamespace{});
+  return {first, last};
 }
 
 bool is_within_a_quota(const ClusterSnapshot& snapshot, const std::string& ns,
@@ -46,16 +64,13 @@ bool is_within_a_quota(const ClusterSnapshot& snapshot, const std::string& ns,
            std::any_of(quota.limits.begin(), quota.limits.end(),
                        [&](const QuotaLimit& limit) { return amount_of(pod, limit.resource) > 0; });
   };
-  const auto& all = snapshot.quotas;
-  auto at = std::lower_bound(all.begin(), all.end(), ns,
-                             [](const auto& quota, const auto& of) { return quota->key.ns < of; });
-  for (; at != all.end() && (*at)->key.ns == ns; ++at)
-    if (bounds(**at)) return true;
-  return false;
+  const auto quotas = quotas_in(snapshot, ns);
+  return std::any_of(quotas.begin(), quotas.end(),
+                     [&](const auto& quota) { return bounds(*quota); });
 }
 
 bool QuotaBook::Account::covers(const Resources& pod) const {
-  return !needs_cpu_or_memory || pod.cpu_milli > 0 || pod.memory_bytes > 0;
+  return !(needs_cpu_or_memory && is_best_effort(pod));
 }
 
 QuotaBook::QuotaBook(const ClusterSnapshot& snapshot) {

@@ -8,13 +8,14 @@
 #include "slackline/base/saturating.h"
 #include "slackline/core/cluster/holds.h"
 #include "slackline/core/cluster/quotas.h"
+#include "slackline/core/cluster/task_catalog.h"
 
 namespace slackline::core {
 namespace {
 
 bool starts_as_one(const Job& job) {
   return job.topmost() && job.problems.empty() && job.pod_requests.wants_gpus() &&
-         (job.is_gang() || (job.parallelism == 1 && job.completions.value_or(1) == 1));
+         !starts_one_by_one(job);
 }
 
 bool is_free(const Job& job) {

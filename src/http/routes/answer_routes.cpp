@@ -96,7 +96,7 @@ Response post_quote(const Answering& on, const Request& request) {
                      wire::review_of_creation(object.written, ns, on.catalog));
     SLACKLINE_ASSIGN(const control::PostedTask task, posted_task(on, request, std::move(object)));
     SLACKLINE_ASSIGN(QuoteView view, on.answers.quote(task, on.viewer(request)));
-    tell_of(on.foretell(review), view);
+    if (view.is_reviewed) tell_of(on.foretell(review), view);
     return listing_of_answers<QuoteRowView>(std::move(view));
   });
 }

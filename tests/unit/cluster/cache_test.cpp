@@ -194,36 +194,6 @@ TEST_F(CacheTest, AJobIsJudgedWithTheLimitRangesOfItsNamespace) {
   EXPECT_EQ(cpu_milli(), 0);
 }
 
-TEST_F(CacheTest, WhatQuotasDemandOfContainersIsKnown) {
-  sync();
-  cache_.upsert(a_job("train").gpus(1).build());
-  const auto demands = [&] {
-    return cache_.publish()->admission->quota_demands.contains("default");
-  };
-  EXPECT_FALSE(demands());
-  ResourceQuota quota = a_quota("q").build();
-  quota.must_state = {"limits.memory"};
-  cache_.upsert(quota);
-  EXPECT_TRUE(demands());
-  const auto admission = cache_.snapshot()->admission;
-  quota.limits = {{"memory", 8, 4}};
-  cache_.upsert(quota);
-  EXPECT_TRUE(demands());
-  EXPECT_EQ(cache_.snapshot()->admission, admission) << "what is used demands nothing new";
-  cache_.remove(quota);
-  EXPECT_FALSE(demands());
-  cache_.upsert(quota);
-  EXPECT_TRUE(demands());
-  quota.other_scopes = true;
-  cache_.upsert(quota);
-  EXPECT_FALSE(demands()) << "it may not be about them";
-  quota.other_scopes = false;
-  cache_.upsert(quota);
-  EXPECT_TRUE(demands());
-  list_nothing({KubeKind::kResourceQuota});
-  EXPECT_FALSE(demands());
-}
-
 // kube-apiserver's PodNodeSelector, which is not on everywhere.
 TEST_F(CacheTest, TheNodeSelectorOfANamespaceCountsUntilAPodShowsThatItDoesNot) {
   const Labels selector{{"pool", "ml"}};
@@ -321,7 +291,7 @@ TEST_F(CacheTest, AMemberThatFailedOrWasDeletedIsALossAndOneThatSucceededIsNone)
 
 TEST_F(CacheTest, PodsOfJobsThatSucceededAreRememberedForAMoment) {
   sync();
-  cache_.upsert(a_job("folds").of(1, 10).gpus(1).managed().build());
+  cache_.upsert(a_job("folds").of(1, 10).gpus(1).managed().succeeded(3).build());
   Pod done = a_pod("folds-0").of_job("folds").gpus(1).managed().on("n1").build();
   cache_.upsert(done);
   done.phase = PodPhase::kSucceeded;
@@ -330,6 +300,7 @@ TEST_F(CacheTest, PodsOfJobsThatSucceededAreRememberedForAMoment) {
   ASSERT_EQ(now->succeeded.size(), 1U);
   EXPECT_EQ(now->succeeded[0].pod->node.str(), "n1");
   EXPECT_EQ(now->succeeded[0].at_s, clock_.steady_s());
+  EXPECT_EQ(now->succeeded[0].counted, 3);
   clock_.advance(11);
   cache_.upsert(a_pod("other").build());
   EXPECT_TRUE(cache_.publish()->succeeded.empty());

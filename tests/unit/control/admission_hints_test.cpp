@@ -1,6 +1,7 @@
 // What the webhook says to who creates a Job that will not do what its author expects, and the
 // deadline that a class gives by what people state.
 #include "admission_case.h"
+#include "control/query/written_book.h"
 
 namespace slackline::control {
 namespace {
@@ -87,12 +88,13 @@ TEST_F(AdmissionTest, AJobThatSaysItIsNotManagedIsToldThatItIs) {
 }
 
 TEST_F(AdmissionTest, WhatAQuotaDemandsAndAContainerLeavesOutIsWarnedOf) {
-  auto admission = std::make_shared<PodAdmission>();
-  admission->quota_demands["team-a"] = {{"q", {"limits.memory"}}};
-  snapshot.admission = admission;
+  auto quota = std::make_shared<ResourceQuota>();
+  quota->key = {"team-a", "q"};
+  quota->must_state = {"limits.memory"};
+  snapshot.quotas = {quota};
   EXPECT_THAT(validate(job("")).warnings,
               Contains(HasSubstr("states no limits.memory, which the ResourceQuota q demands")));
-  snapshot.admission = nullptr;
+  snapshot.quotas.clear();
   EXPECT_THAT(validate(job("")).warnings, Not(Contains(HasSubstr("limits.memory"))));
 }
 
@@ -248,6 +250,40 @@ TEST_F(AdmissionTest, PodsThatComeAfterOthersCountForTheDeadline) {
   EXPECT_THAT(validate(waves).warnings, Contains(HasSubstr("7 times one after the other")));
   waves.spec = R"("parallelism":1,"completions":5)";
   EXPECT_THAT(validate(waves).warnings, IsEmpty()) << "one hour is enough for five";
+}
+
+TEST_F(AdmissionTest, AJobThatRunsIsNotToldOfAStartNow) {
+  const std::string tight = R"("slackline.dev/expected-duration":"9h","slackline.dev/deadline":)";
+  ReviewText moved =
+      update(tight + R"("2027-01-20T08:00:00Z")", tight + R"("2027-01-15T09:00:00Z")");
+  EXPECT_THAT(validate(moved).warnings, Contains(HasSubstr("cannot be met: started now")));
+  std::string runs = test::job_review_text(moved);
+  const std::string status = R"("status":{})";
+  for (std::size_t at = 0; (at = runs.find(status, at)) != std::string::npos; at += status.size())
+    runs.replace(at, status.size(), R"("status":{"startTime":"2027-01-15T07:00:00Z","active":1})");
+  EXPECT_THAT(decide(runs, AdmissionStage::kValidate).warnings,
+              Not(Contains(HasSubstr("cannot be met"))));
+}
+
+// ---- shares ------------------------------------------------------------------------------------
+
+TEST_F(AdmissionTest, ASharesWarningIsOfATypeThatFitsAndOfWhatIsFull) {
+  snapshot = a_cluster().with(a_node("k1").of("K80", 4)).with(a_node("t1").of("T4", 1)).build();
+  QueueRulebook queues;
+  queues.named["team-a"].max_running = 3;
+  facts.queues = &queues;
+  WrittenBook book;
+  book.shares.types = {{.gpu_type = "K80", .gpus = 4, .owned = 4}, {.gpu_type = "T4", .gpus = 1}};
+  const auto warnings = [&] {
+    facts.book = std::make_shared<const WrittenBook>(book);
+    return validate(job(R"("slackline.dev/expected-duration":"1h")")).warnings;
+  };
+  EXPECT_THAT(warnings(), Contains(HasSubstr("queue team-a has no share of K80")))
+      << "a T4 node has one GPU, and a pod asks for two";
+  book.shares.lines = {{.queue = "team-a", .gpu_type = "K80", .share = {2, 0}, .own = 2}};
+  EXPECT_THAT(warnings(), Contains(HasSubstr("the share of queue team-a has no room for 2 K80")));
+  book.full_queues = {"team-a"};
+  EXPECT_THAT(warnings(), Contains(HasSubstr("as it may at a time (maxRunning 3)")));
 }
 
 // ---- placements --------------------------------------------------------------------------------

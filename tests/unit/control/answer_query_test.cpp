@@ -401,6 +401,42 @@ TEST_F(AnswerQueryTest, OfWhatSlacklineLeavesToOthersAQuoteKnowsNoStart) {
   EXPECT_THAT(of_pinned->problems, testing::ElementsAre(HasSubstr("names its node itself")));
 }
 
+TEST_F(AnswerQueryTest, InANamespaceWithoutTheLabelAQuoteKnowsNoStart) {
+  ClusterSnapshot cluster = a_cluster().with(a_node("n1")).build();
+  const auto ns = std::make_shared<const Namespace>(Namespace{.uid = {}, .key = {"", "others"}});
+  cluster.namespaces = std::make_shared<const NamespaceList::element_type>(1, ns);
+  const test::FakeSource source(cluster);
+  const auto quote_of = [&](const Job& job) {
+    return *query(source).quote({.job = std::make_shared<const Job>(job)}, Viewer());
+  };
+  const Job job = stated("others/new", 60).gpus(4).build();
+  const QuoteView quote = quote_of(job);
+  EXPECT_EQ(quote.reason, reason::kNotManaged);
+  EXPECT_FALSE(quote.is_reviewed);
+  EXPECT_THAT(quote.problems, testing::ElementsAre(HasSubstr(
+                                  "it is in a namespace that Slackline does not manage: kubectl "
+                                  "label namespace others slackline.dev/managed=true")));
+  EXPECT_FALSE(quote.rows.front().start.p50_s || quote.rows.front().best);
+  EXPECT_THAT(quote_of(stated("nosuch/new", 60).gpus(4).build()).problems,
+              testing::ElementsAre(HasSubstr("there is no namespace nosuch")));
+  Job labelled = job;
+  labelled.managed = true;
+  EXPECT_EQ(quote_of(labelled).reason, reason::kNotManaged) << "no webhook is asked there";
+  options_.stock_waits = core::StockScope::kAll;
+  EXPECT_TRUE(quote_of(job).rows.front().start.p50_s) << "who only looks sees all namespaces";
+}
+
+// Its Job is gone, and the history has it.
+TEST_F(AnswerQueryTest, WhatHasEndedIsLookedForInTheHistory) {
+  options_.has_ended = [](const ObjectKey& key) { return key.name == "over"; };
+  const test::FakeSource source(full());
+  AnswerQuery answers = query(source);
+  EXPECT_THAT(answers.explain({"team-a", "over"}, "", Viewer()).error().message,
+              HasSubstr("it has ended: see slackline history"));
+  EXPECT_THAT(answers.eta({"team-a", "nobody"}).error().message,
+              HasSubstr("there is no Job or pod of that name"));
+}
+
 TEST_F(AnswerQueryTest, WhatAsksForNoGpusGetsNoQuote) {
   const test::FakeSource source(full());
   AnswerQuery answers = query(source);

@@ -391,6 +391,24 @@ TEST_F(AnswersTest, WhatAQuotaKeepsStartsOnceRunsOfItsNamespaceEnd) {
             "the quota allows 8 in all: it never starts as it is");
 }
 
+TEST_F(AnswersTest, AGangThatAQuotaCutsOffNamesTheQuota) {
+  const auto blockers = [&](std::int64_t hard) {
+    auto cluster = a_cluster();
+    cluster.with(a_node("n1").of("A100", 8)).with(a_node("n2").of("A100", 8));
+    cluster.with(a_quota("gpus").limit(kGpu, hard, hard));
+    for (const char* name : {"half-0", "half-1"})
+      cluster.with(a_pod(name).in_gang("half", 3).gpus(4).managed().gated());
+    return explain(about("half", cluster)->question, reason::kGangIncomplete);
+  };
+  const auto waits = blockers(12);
+  ASSERT_EQ(reasons(waits), (std::vector<std::string>{"QuotaExceeded", "GangIncomplete"}));
+  EXPECT_EQ(waits.front().need, 4) << "of its third pod";
+  EXPECT_EQ(waits.front().have, 0);
+  const auto never = blockers(8);
+  ASSERT_EQ(reasons(never), (std::vector<std::string>{"QuotaExceeded", "GangIncomplete"}));
+  EXPECT_EQ(never.front().detail, "the quota allows 8 in all: it never starts as it is");
+}
+
 // Each of them is within the quota, but not both.
 TEST_F(AnswersTest, TwoThatAQuotaAdmitsOneByOneAreNotForetoldTogether) {
   auto cluster = a_cluster();

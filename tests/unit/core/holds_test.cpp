@@ -188,10 +188,8 @@ TEST(Holds, OfAMemberThatIsDeletedBehindItsGateAreKeptForItsReplacement) {
 // One pod at a time. The Job's controller makes the next one a second after the end of the last.
 TEST(Holds, OfAPodThatSucceededAreKeptForTheNextOneOfItsJob) {
   const auto after_one_pod = [](std::int64_t completions, std::int64_t counted) {
-    Job job = a_job("folds").of(1, completions).gpus(4).managed().succeeded(counted).build();
-    job.active = 1 - counted;
     return four_nodes()
-        .add(job)
+        .with(a_job("folds").of(1, completions).gpus(4).managed().succeeded(counted))
         .with(a_pod("other").gpus(1).on("b"))
         .succeeded(a_pod("folds-0").of_job("folds").gpus(4).managed().on("a"), 100);
   };
@@ -200,20 +198,22 @@ TEST(Holds, OfAPodThatSucceededAreKeptForTheNextOneOfItsJob) {
     EXPECT_EQ(held(after_one_pod(10, counted).build(), "a", 0, 110), 0) << "nobody made one";
     EXPECT_EQ(held(after_one_pod(1, counted).build(), "a", 0, 105), 0) << "it was the last";
   }
-  auto made = after_one_pod(10, 1);
+  auto made = after_one_pod(2, 1);  // seen before the one that the Job's status counts as active
+  EXPECT_EQ(held(made.build(), "a", 0, 105), 4);
   made.with(a_pod("folds-1").of_job("folds").gpus(4).managed().gated());
   EXPECT_EQ(held(made.build(), "a", 0, 105), 0) << "it waits its turn";
 }
 
 TEST(Holds, OfSeveralPodsThatSucceededAreAsManyAsAreStillToCome) {
-  Job job = a_job("many").of(2, 3).gpus(2).managed().build();
-  job.active = 2;
-  const auto cluster = four_nodes()
-                           .add(job)
-                           .succeeded(a_pod("many-0").of_job("many").gpus(2).managed().on("a"), 100)
-                           .succeeded(a_pod("many-1").of_job("many").gpus(2).managed().on("b"), 101)
-                           .build();
-  EXPECT_EQ(held(cluster, "a", 0, 102) + held(cluster, "b", 0, 102), 2);
+  for (const std::int64_t counted : {3, 4, 5}) {
+    const auto cluster =
+        four_nodes()
+            .with(a_job("many").of(2, 6).gpus(2).managed().succeeded(counted))
+            .succeeded(a_pod("many-3").of_job("many").gpus(2).managed().on("a"), 100, 3)
+            .succeeded(a_pod("many-4").of_job("many").gpus(2).managed().on("b"), 101, 3)
+            .build();
+    EXPECT_EQ(held(cluster, "a", 0, 102) + held(cluster, "b", 0, 102), 2) << counted;
+  }
 }
 
 // Before Kubernetes 1.36 the template of a suspended Job keeps the GPUs that people wrote.

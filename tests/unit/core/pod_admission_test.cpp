@@ -116,19 +116,35 @@ TEST(PodAdmissionTest, TolerationsOfTheNamespaceAreAddedAndOthersRefused) {
   EXPECT_NE(refused({"spot", false, "yes", TaintEffect::kNoExecute}), "");
 }
 
+ClusterSnapshot under(const PodAdmission& admission,
+                      const std::vector<ResourceQuota>& quotas = {}) {
+  ClusterSnapshot snapshot;
+  snapshot.admission = std::make_shared<const PodAdmission>(admission);
+  for (const ResourceQuota& quota : quotas)
+    snapshot.quotas.push_back(std::make_shared<const ResourceQuota>(quota));
+  return snapshot;
+}
+
+ResourceQuota demanding(const std::vector<std::string>& names) {
+  ResourceQuota quota;
+  quota.key = {"default", "q"};
+  quota.must_state = names;
+  return quota;
+}
+
 TEST(PodAdmissionTest, WhatIsNotCountedIsNamed) {
   PodAdmission admission = with_sandbox();
   SchedulingConstraints constraints;
   constraints.runtime_class = "other";
-  EXPECT_TRUE(admission_doubts("default", &constraints, nullptr, admission).empty())
+  EXPECT_TRUE(admission_doubts(under(admission), "default", &constraints, nullptr).empty())
       << "such pods are refused";
   admission.knows_all_classes = false;
   admission.namespaces["default"].pod_security = "restricted";
-  const auto doubts = admission_doubts("default", &constraints, nullptr, admission);
+  const auto doubts = admission_doubts(under(admission), "default", &constraints, nullptr);
   ASSERT_EQ(doubts.size(), 2U);
   EXPECT_TRUE(doubts[0].starts_with("the RuntimeClass other is not known here"));
   EXPECT_TRUE(doubts[1].starts_with("the namespace enforces the Pod Security level restricted"));
-  EXPECT_TRUE(admission_doubts("elsewhere", nullptr, nullptr, admission).empty());
+  EXPECT_TRUE(admission_doubts(under(admission), "elsewhere", nullptr, nullptr).empty());
   EXPECT_FALSE(adds_or_refuses(admission.namespaces["default"]));
 }
 
@@ -230,38 +246,47 @@ TEST(PodAdmissionTest, ALimitRangeRefusesLimitsFarAboveRequests) {
 TEST(PodAdmissionTest, WhatAQuotaDemandsAndAContainerLeavesOutIsNamed) {
   const JobPtr bare = asking(amounts(0, 0, 1), amounts(0, 0, 1));
   PodAdmission admission;
-  admission.quota_demands["default"] = {{"q", {"limits.memory", "requests.cpu"}}};
-  EXPECT_TRUE(unstated("default", bare->ask.get(), admission)
+  const std::vector<ResourceQuota> quotas{demanding({"limits.memory", "requests.cpu"})};
+  const auto lacks = [&](const std::string& ns, const PodAsk* ask) {
+    return unstated(under(admission, quotas), ns, ask);
+  };
+  EXPECT_TRUE(lacks("default", bare->ask.get())
                   .starts_with("a container states no limits.memory, which the ResourceQuota q "
                                "demands: the API server refuses such pods"));
-  EXPECT_EQ(admission_doubts("default", nullptr, bare->ask.get(), admission).size(), 1U);
+  EXPECT_EQ(admission_doubts(under(admission, quotas), "default", nullptr, bare->ask.get()).size(),
+            1U);
   EXPECT_EQ(with_admission(bare, admission), bare) << "a webhook of others may add it";
   LimitRange::Item item;
   item.default_requests = item.default_limits = {{"memory", 8}};
   admission.limit_ranges = limited(item).limit_ranges;
-  EXPECT_NE(unstated("default", bare->ask.get(), admission).find("no requests.cpu, which"),
-            std::string::npos);
+  EXPECT_NE(lacks("default", bare->ask.get()).find("no requests.cpu, which"), std::string::npos);
   item.default_requests.push_back({"cpu", 500});
   admission.limit_ranges = limited(item).limit_ranges;
-  EXPECT_EQ(unstated("default", bare->ask.get(), admission), "");
-  EXPECT_EQ(unstated("other", bare->ask.get(), admission), "");
-  EXPECT_EQ(unstated("default", nullptr, admission), "");
+  EXPECT_EQ(lacks("default", bare->ask.get()), "");
+  EXPECT_EQ(lacks("other", bare->ask.get()), "");
+  EXPECT_EQ(lacks("default", nullptr), "");
 }
 
 TEST(PodAdmissionTest, WhereAQuotaDemandsNothingNothingIsNamed) {
   const JobPtr bare = asking(amounts(0, 0, 1), amounts(0, 0, 1));
-  PodAdmission admission;
-  admission.quota_demands["default"] = {{"q", {"cpu"}, /*needs_cpu_or_memory=*/true}};
-  EXPECT_EQ(unstated("default", bare->ask.get(), admission), "") << "best effort";
+  ResourceQuota quota = demanding({"cpu"});
+  const auto lacks = [&](const PodAsk& ask) {
+    return unstated(under({}, {quota}), "default", &ask);
+  };
+  EXPECT_NE(lacks(*bare->ask), "");
+  quota.needs_cpu_or_memory = true;
+  EXPECT_EQ(lacks(*bare->ask), "") << "best effort";
   const JobPtr burstable = asking(amounts(0, 8, 1), amounts(0, 0, 1));
-  EXPECT_NE(unstated("default", burstable->ask.get(), admission), "");
+  EXPECT_NE(lacks(*burstable->ask), "");
   PodAsk zero = *burstable->ask;
   for (ContainerAsk& container : zero.containers)
     container.zero = true;
-  EXPECT_EQ(unstated("default", &zero, admission), "") << "0 may be stated";
+  EXPECT_EQ(lacks(zero), "") << "0 may be stated";
   PodAsk whole = *burstable->ask;
   whole.level_requests.cpu_milli = 1000;
-  EXPECT_EQ(unstated("default", &whole, admission), "") << "the pod states it as a whole";
+  EXPECT_EQ(lacks(whole), "") << "the pod states it as a whole";
+  quota.other_scopes = true;
+  EXPECT_EQ(lacks(*burstable->ask), "") << "it may not be about them";
 }
 
 TEST(PodAdmissionTest, ATaskWhosePodsWouldBeRefusedWaitsAndSaysWhy) {

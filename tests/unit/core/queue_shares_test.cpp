@@ -184,6 +184,14 @@ TEST_F(QueueSharesTest, WhatATaskWouldUseIsToldBeforeItWaits) {
   EXPECT_EQ(told("vision", 4, {}), "nothing");
 }
 
+TEST_F(QueueSharesTest, AQueueIsFullOnceAsManyRunAsMay) {
+  rulebook_.named["vision"].max_running = 2;
+  runs("v0", "vision", 4, "n1", 0);
+  EXPECT_TRUE(full_queues(queue()).empty());
+  runs("v1", "vision", 4, "n2", 1);
+  EXPECT_EQ(full_queues(queue()), std::set<std::string>{"vision"});
+}
+
 // Shares that were made smaller stop nobody.
 TEST_F(QueueSharesTest, WhoRunsBeyondItsShareGoesOnAndStartsNothing) {
   runs("v0", "vision", 4, "n1", 0);

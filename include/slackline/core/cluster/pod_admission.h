@@ -28,12 +28,12 @@ bool shows_tolerations_of(const NamespaceAdmission& ns, const SchedulingConstrai
 
 // What a ResourceQuota demands of each container, and one of such pods does not state; empty: none.
 // Webhooks of others may add it. `ask` may be null: nothing is known.
-std::string unstated(const std::string& ns, const PodAsk* ask, const PodAdmission& admission);
+std::string unstated(const ClusterSnapshot& snapshot, const std::string& ns, const PodAsk* ask);
 
 // What admission may do to such pods of a namespace that is not counted, a sentence each.
 // `constraints` and `ask` may be null.
-std::vector<std::string> admission_doubts(const std::string& ns,
+std::vector<std::string> admission_doubts(const ClusterSnapshot& snapshot, const std::string& ns,
                                           const SchedulingConstraints* constraints,
-                                          const PodAsk* ask, const PodAdmission& admission);
+                                          const PodAsk* ask);
 
 }  // namespace slackline::core

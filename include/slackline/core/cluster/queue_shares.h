@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,12 +35,16 @@ struct ShareOutlook {
   enum Kind : std::uint8_t { kOwn, kBorrowed, kPool, kNone } kind = kOwn;  // kNone: it waits
   std::string gpu_type;
   std::int64_t borrowed = 0;  // of its GPUs; those of the pool as well
+  bool has_share = false;     // its account, of that type
 };
 // nullopt: of one of them nobody has a share, or none is there.
 std::optional<ShareOutlook> share_outlook(const ShareLedger& ledger, const std::string& account,
                                           const AcceptedTypes& accepted,
                                           const std::vector<GpuType>& present,
                                           const GpuCatalog& catalog, std::int64_t gpus);
+
+// The accounts of which as many tasks run as may at a time (maxRunning).
+std::set<std::string> full_queues(const Queue& queue);
 
 // Why the shares let a task start nowhere, whether there is room or not: ShareExceeded, or PoolBusy
 // where its queue has a share of no type that it accepts. Empty: they do let it.

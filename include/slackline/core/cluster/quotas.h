@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,10 @@ struct QuotaShortage {
   std::int64_t hard = 0;
   std::size_t limit = 0;  // as in QuotaNeed
 };
+
+// Those of a namespace, in the order of their names.
+std::span<const std::shared_ptr<const ResourceQuota>> quotas_in(const ClusterSnapshot& snapshot,
+                                                                const std::string& ns);
 
 // Whether some quota bounds what such a pod asks for.
 bool is_within_a_quota(const ClusterSnapshot& snapshot, const std::string& ns,
