@@ -107,7 +107,9 @@ TEST(NearNodes, RandomOnes) {
     }
     const bool one_holds_it = std::any_of(
         room.begin(), room.end(), [&](const auto& rack) { return rack.second >= shape.d_node; });
-    if (one_holds_it) ASSERT_EQ(used.size(), 1U) << round;
+    if (one_holds_it) {
+      ASSERT_EQ(used.size(), 1U) << round;
+    }
   }
 }
 
