@@ -218,7 +218,7 @@ Router::Resolution Router::resolve(std::string_view method, std::string_view tar
     refused.refusal.headers.emplace_back("Allow", join(allowed, ", "));
     return refused;
   }
-  if (path->size() > best->segments.size()) *path = cut_by(best->segments, *std::move(path));
+  if (path->size() > best->segments.size()) *path = cut_by(best->segments, *path);
   for (std::size_t i = 0; i < path->size(); ++i) {
     const std::string& segment = best->segments[i];
     if (is_name(segment)) found.params[segment.substr(1, segment.size() - 2)] = (*path)[i];
