@@ -47,6 +47,38 @@ Response delete_model(control::Models& models, const Request& request) {
   return json(wire::encode_status_success(format("removed the learned data of {}", model)));
 }
 
+void add_sample_routes(Router& router, control::Models& models, Pages& pages,
+                       std::size_t max_samples) {
+  const std::string samples_path = std::string(kModel) + "/samples";
+  router.add({.method = "GET",
+              .pattern = samples_path,
+              .handler =
+                  [&models, &pages](const Request& request) {
+                    return show_page(request, pages, [&]() -> Result<Listing<ThroughputSample>> {
+                      SLACKLINE_ASSIGN(auto samples, models.samples(request.params.at("model")));
+                      return Listing<ThroughputSample>{std::move(samples)};
+                    });
+                  },
+              .parameters = list_parameters(),
+              .operation = answers_list<ThroughputSample>(
+                  "listSamples", "What was learnt of the speed of a model, to keep or to move it",
+                  "Samples by GPU type, the oldest first", {{404}, {503}, list_is_gone()}),
+              .takes_slashes = true});
+  Operation teach = answers_one<SamplesAccepted>(
+      "addSamples",
+      "Teach throughput samples: all are stored, or none; runs that are known are left out",
+      "How many were stored, and the fit of each GPU type or why it was refused",
+      {{400}, {413}, {415}, {503}});
+  teach.body = kSamplesBody;
+  router.add(
+      {.method = "POST",
+       .pattern = samples_path,
+       .handler = [&models](const Request& request) { return post_samples(models, request); },
+       .max_body = max_samples,
+       .operation = std::move(teach),
+       .takes_slashes = true});
+}
+
 }  // namespace
 
 void add_model_routes(Router& router, const control::Queries& queries, control::Models& models,
@@ -97,34 +129,7 @@ void add_model_routes(Router& router, const control::Queries& queries, control::
             .schema = R"({"$ref":"#/components/schemas/Status"})",
             .failures = {{404}, {503}}},
        .takes_slashes = true});
-  const std::string samples_path = std::string(kModel) + "/samples";
-  router.add({.method = "GET",
-              .pattern = samples_path,
-              .handler =
-                  [&models, &pages](const Request& request) {
-                    return show_page(request, pages, [&]() -> Result<Listing<ThroughputSample>> {
-                      SLACKLINE_ASSIGN(auto samples, models.samples(request.params.at("model")));
-                      return Listing<ThroughputSample>{std::move(samples)};
-                    });
-                  },
-              .parameters = list_parameters(),
-              .operation = answers_list<ThroughputSample>(
-                  "listSamples", "What was learnt of the speed of a model, to keep or to move it",
-                  "Samples by GPU type, the oldest first", {{404}, {503}, list_is_gone()}),
-              .takes_slashes = true});
-  Operation teach = answers_one<SamplesAccepted>(
-      "addSamples",
-      "Teach throughput samples: all are stored, or none; runs that are known are left out",
-      "How many were stored, and the fit of each GPU type or why it was refused",
-      {{400}, {413}, {415}, {503}});
-  teach.body = kSamplesBody;
-  router.add(
-      {.method = "POST",
-       .pattern = samples_path,
-       .handler = [&models](const Request& request) { return post_samples(models, request); },
-       .max_body = max_samples,
-       .operation = std::move(teach),
-       .takes_slashes = true});
+  add_sample_routes(router, models, pages, max_samples);
 }
 
 }  // namespace slackline::http
