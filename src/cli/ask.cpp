@@ -436,10 +436,14 @@ void add_history(CLI::App& app, int& exit_code) {
   command->add_option("--queue", options->queue, "Only this queue");
   command->add_option("--since", options->since,
                       "Only those that ended since then: 24h, or 2026-11-21T12:00:00Z");
+  command->add_option("task", options->name, "Only NAMESPACE/NAME, or NAME in --namespace");
   options->limit = kNewestRows;
   add_limit(*command, *options)->capture_default_str();
   command->callback([&exit_code, asked = options] {
-    exit_code = ask_list(*asked, with_query("/v1/history", *asked));
+    const AskOptions rows = in_its_namespace(*asked);
+    std::string path = with_query("/v1/history", rows);
+    if (!rows.name.empty()) path += "&name=" + client::encode_query(rows.name);
+    exit_code = ask_list(rows, path);
   });
 }
 

@@ -316,12 +316,12 @@ Status Daemon::Parts::lay_routes() {
                                                system_clock(), kVersion);
   reports = std::make_unique<control::Reports>(*queries, portraits->known(), system_clock(),
                                                telemetry ? &telemetry->idle_holders() : nullptr);
-  const control::PlannerOptions planning{.catalog = configuration.gpus,
-                                         .settings = &settings,
-                                         .portraits = &portraits->known(),
-                                         .leader = {},
-                                         .stock_waits = stock_scope(),
-                                         .has_ended = queries->endings()};
+  const control::PlannerOptions planning{
+      .catalog = configuration.gpus,
+      .settings = &settings,
+      .portraits = &portraits->known(),
+      .stock_waits = stock_scope(),
+      .has_ended = std::bind_front(&control::Queries::has_ended, queries.get())};
   const Published<control::PlannerView>& view = planner ? planner->view() : no_planner;
   keeper = std::make_unique<control::ForecastKeeper>(
       planning, known, *source, view, books,

@@ -182,6 +182,7 @@ std::string select_sql(const HistoryQuery& query) {
   if (!query.ns.empty()) where += " AND ns = ?2";
   if (!query.queue.empty()) where += " AND queue = ?3";
   if (!query.continue_from.empty()) where += " AND (finished_ms, id) < (?4, ?5)";
+  if (!query.name.empty()) where += " AND name = ?7";
   return format("SELECT id, {} FROM history WHERE {} ORDER BY finished_ms DESC, id DESC LIMIT ?6",
                 kHistoryColumns, where);
 }
@@ -324,6 +325,7 @@ Result<HistoryPage> read_history(Database& database, const HistoryQuery& query) 
   if (!query.continue_from.empty()) statement.bind(4, place.finished_ms).bind(5, place.id);
   // One more row than requested shows whether there is a next page.
   statement.bind(6, static_cast<std::int64_t>(query.limit) + 1);
+  if (!query.name.empty()) statement.bind(7, query.name);
   HistoryPage page;
   for (;;) {
     SLACKLINE_ASSIGN(const bool found, statement.step());

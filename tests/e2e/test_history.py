@@ -86,6 +86,8 @@ class HistoryTest(ActiveCase):
         [newest] = csv.DictReader(io.StringIO(slackline(*ask, "--limit", "1", "-o", "csv")))
         self.assertEqual((newest["name"], newest["result"]), ("default/late", "missed"))
         self.assertNotIn("default/late", slackline(*ask, "-n", "elsewhere"))
+        self.assertIn("default/late", slackline(*ask, "late"))
+        self.assertNotIn("default/late", slackline(*ask, "default/intime"))
         self.assertIn("default/late", slackline(*ask, "--queue", "default", "--since", "10m"))
         self.assertNotIn("default/late", slackline(*ask, "--since", "2100-01-01T00:00:00Z"))
         status, text = self.daemon.get("/v1/history?since=yesterday")

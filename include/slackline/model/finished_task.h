@@ -78,6 +78,7 @@ struct HistoryQuery {
   double since_s = 0;           // that ended at this time or later
   std::size_t limit = 100;      // 1..1000
   std::string continue_from{};  // HistoryPage::next; empty = from the newest
+  std::string name{};           // of the task; with `ns` it is found by an index
 };
 
 struct HistoryPage {

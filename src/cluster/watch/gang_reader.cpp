@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "obs/log.h"
+#include "slackline/core/cluster/task_catalog.h"
 
 namespace slackline::cluster {
 namespace {
@@ -63,12 +64,8 @@ std::map<Uid, GangReader::Waiting> GangReader::waiting_of(const ClusterSnapshot&
   };
   for (const PodPtr& pod : snapshot.unbound) {
     if (!pod->requests.wants_gpus()) continue;
-    const Job* job = owning_job(snapshot, *pod);
-    // As the catalogue of tasks: a Job says the uid where its pods do not.
-    if (job != nullptr && job->owner_gang)
-      add(pod->key.ns, *job->owner_gang);
-    else if (pod->owner_gang)
-      add(pod->key.ns, *pod->owner_gang);
+    if (const auto& gang = core::owner_gang_of(*pod, owning_job(snapshot, *pod)))
+      add(pod->key.ns, *gang);
   }
   return waiting;
 }

@@ -24,7 +24,7 @@ std::optional<GangRuns::Name> GangRuns::name_of(const Pod& pod, const Job* job) 
   if (!of_job)
     if (const std::string* label = core::gang_label_of(pod, job))
       return Name{to_string(TaskKind::kGang), pod.key.ns, *label, Uid(), ""};
-  const auto& gang = job != nullptr && job->owner_gang ? job->owner_gang : pod.owner_gang;
+  const auto& gang = core::owner_gang_of(pod, job);
   return gang ? std::optional(name_of(pod.key.ns, *gang)) : std::nullopt;
 }
 

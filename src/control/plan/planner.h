@@ -50,10 +50,10 @@ struct PlannerOptions {
   GpuCatalog catalog;
   const Published<Settings>* settings = nullptr;             // required
   const Published<core::PortraitBook>* portraits = nullptr;  // null: no family's past is known
-  std::function<std::string()> leader;  // who holds the Lease, for people; null: nobody asks
-  Calibrator* calibrator = nullptr;     // null: no calibration runs are made or ended
-  StopLedger* stops = nullptr;          // null: nothing is known of stops but what stopped Jobs say
-  bool reviews = false;                 // this daemon's webhook is asked about new Jobs
+  std::function<std::string()> leader{};  // who holds the Lease, for people; null: nobody asks
+  Calibrator* calibrator = nullptr;       // null: no calibration runs are made or ended
+  StopLedger* stops = nullptr;  // null: nothing is known of stops but what stopped Jobs say
+  bool reviews = false;         // this daemon's webhook is asked about new Jobs
   // Where no planner runs: what waits for kube-scheduler is read as if it waited with us.
   std::optional<core::StockScope> stock_waits{};
 

@@ -252,9 +252,8 @@ Result<HistoryPage> Queries::history(const HistoryQuery& query) const {
 }
 
 bool Queries::has_ended(const ObjectKey& task) const {
-  const auto page = history({.ns = task.ns, .limit = 1000});
-  return page &&
-         std::ranges::any_of(page->rows, [&](const FinishedTask& row) { return row.key == task; });
+  const auto page = history({.ns = task.ns, .limit = 1, .name = task.name});
+  return page && !page->rows.empty();
 }
 
 }  // namespace slackline::control

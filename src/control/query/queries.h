@@ -4,7 +4,6 @@
 // Thread-safe: every call reads one snapshot. "Not there" is kNotFound with the name in it.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -60,12 +59,8 @@ class Queries {
   Result<JournalPage> decisions(const JournalQuery& query) const;
   // Finished tasks, newest first.
   Result<HistoryPage> history(const HistoryQuery& query) const;
-  // Whether one of that name is among the last 1,000 of its namespace.
+  // Whether one of that name has ended; reads from disk.
   bool has_ended(const ObjectKey& task) const;
-  // That, for PlannerOptions, while this lives.
-  std::function<bool(const ObjectKey&)> endings() const {
-    return [this](const ObjectKey& task) { return has_ended(task); };
-  }
 
   const GpuCatalog& catalog() const { return options_.catalog; }
 

@@ -18,11 +18,12 @@ std::vector<Uid> names_of(const core::Queue& queue) {
 
 std::string why_missing(const PlannerOptions& options, const ClusterSnapshot& snapshot,
                         const ObjectKey& key) {
-  const bool is_gone = !core::find_why_not_in_queue(snapshot, key);
-  if (is_gone && options.has_ended && options.has_ended(key))
-    return format("{} is not in the queue: it has ended: see slackline history",
-                  printable(key.str(), 128));
-  return core::why_not_in_queue(snapshot, key);
+  if (auto found = core::why_not_in_queue(snapshot, key)) return *std::move(found);
+  const std::string name = printable(key.str(), 128);
+  if (options.has_ended && options.has_ended(key))
+    return format("{} is not in the queue: it has ended: see slackline history {}", name, name);
+  return format("{} is not in the queue: there is no Job or pod of that name; /v1/tasks lists all",
+                name);
 }
 
 core::NodeNameOf node_names_of(const QueueSight& sight) {

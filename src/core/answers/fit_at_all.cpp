@@ -173,21 +173,13 @@ std::string too_few_nodes(const ExplainQuestion& question, const QueueTask& task
       *most, nodes_text(needed), nodes == 0 ? "none" : nodes_text(nodes));
 }
 
-bool is_tolerated(const Pod& pod, const Taint& taint) {
-  if (!pod.constraints) return false;
-  const auto& all = pod.constraints->tolerations;
-  return std::any_of(all.begin(), all.end(),
-                     [&](const Toleration& each) { return tolerates(each, taint); });
-}
-
 // With the taints that bar it.
 std::string bar_text(const Pod& pod, const Node& node, Misfit bar) {
   std::string text(message(bar));
   if (bar != Misfit::kTaint && bar != Misfit::kResourceTaint) return text;
   std::vector<std::string> taints;
   for (const Taint& taint : node.taints)
-    if (taint.effect != TaintEffect::kPreferNoSchedule && !is_tolerated(pod, taint) &&
-        !(node.tolerated_by_request && pod.requests.gpu_count(taint.key) > 0))
+    if (taint_misfit(pod, node, taint))
       taints.push_back(taint.key + (taint.value.empty() ? "" : "=" + taint.value));
   return format("{} ({})", text, printable(join(taints, ", "), 200));
 }

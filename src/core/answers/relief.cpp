@@ -290,6 +290,35 @@ std::optional<Blocker> lacking_on_kept(const ExplainQuestion& question) {
   return std::nullopt;
 }
 
+// A quota counts pods that exist, also behind a gate: of a gang that waits for its others, too.
+std::string held_by_waiting(const ExplainQuestion& question, const QuotaShortage& shortage) {
+  const std::string& ns = question.queue.task(question.task).key.ns;
+  const auto quotas = quotas_in(question.snapshot, ns);
+  const auto counted = [&](const Pod& pod) {
+    return !is_to_come(pod) && !pod.terminal() &&
+           std::any_of(quotas.begin(), quotas.end(), [&](const auto& quota) {
+             return quota->key.name == shortage.quota && covers(*quota, pod.requests);
+           });
+  };
+  std::int64_t held = 0;
+  std::vector<std::string> holders;
+  for (TaskIndex at = 0; at < question.queue.size(); ++at) {
+    const QueueTask& task = question.queue.task(at);
+    if (at == question.task || task.key.ns != ns) continue;
+    std::int64_t of_task = 0;
+    for (const PodPtr& pod : task.pods)
+      if (counted(*pod))
+        of_task = saturating_add(of_task, amount_of(pod->requests, shortage.resource));
+    if (of_task == 0) continue;
+    held = saturating_add(held, of_task);
+    if (holders.size() < kMostReliefs) holders.push_back(task.key.name);
+  }
+  if (holders.empty()) return {};
+  return format(
+      "pods that wait hold {} of it, those of {}: it comes free when they have run, or are deleted",
+      amount_text({shortage.resource, held}), join(holders, ", "));
+}
+
 }  // namespace
 
 std::string kept_text(std::span<const NodeName> nodes) {
@@ -328,6 +357,8 @@ void add_quota_relief(const ExplainQuestion& question, const QuotaShortage& shor
   if (left >= shortage.need) return;
   if (shortage.resource == "count/pods")
     blocker.detail = "it counts ended pods too: room comes as Jobs or pods are deleted";
+  else if (std::string waiting = held_by_waiting(question, shortage); !waiting.empty())
+    blocker.detail = std::move(waiting);
   else
     blocker.detail =
         "what holds the rest does not end by itself, or asks for no GPUs: kubectl describe quota";

@@ -227,8 +227,7 @@ std::string asks_for_unlisted(const ClusterSnapshot& snapshot, const Resources& 
       join(unlisted, ", "));
 }
 
-std::optional<std::string> find_why_not_in_queue(const ClusterSnapshot& snapshot,
-                                                 const ObjectKey& key) {
+std::optional<std::string> why_not_in_queue(const ClusterSnapshot& snapshot, const ObjectKey& key) {
   const std::string name = printable(key.str(), 128);
   if (const Job* job = snapshot.find_job(key.ns, key.name))
     return format("{} is not in the queue: the Job {}", name, why(snapshot, *job));
@@ -244,12 +243,6 @@ std::optional<std::string> find_why_not_in_queue(const ClusterSnapshot& snapshot
     if (parts.kind == TaskKind::kController && parts.key == key)
       return format("{} is not in the queue: {}", name, why_not_as_one(snapshot, parts));
   return std::nullopt;
-}
-
-std::string why_not_in_queue(const ClusterSnapshot& snapshot, const ObjectKey& key) {
-  if (std::optional<std::string> found = find_why_not_in_queue(snapshot, key)) return *found;
-  return format("{} is not in the queue: there is no Job or pod of that name; /v1/tasks lists all",
-                printable(key.str(), 128));
 }
 
 }  // namespace slackline::core

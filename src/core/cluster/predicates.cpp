@@ -10,22 +10,24 @@ const SchedulingConstraints& constraints_of(const Pod& pod) {
   return pod.constraints ? *pod.constraints : kNone;
 }
 
+bool tolerates(const Toleration& toleration, const Taint& taint) {
+  if (toleration.effect && *toleration.effect != taint.effect) return false;
+  if (toleration.key.empty()) return toleration.exists;
+  if (toleration.key != taint.key) return false;
+  return toleration.exists || toleration.value == taint.value;
+}
+
 bool tolerated(const SchedulingConstraints& constraints, const Taint& taint) {
   return std::any_of(constraints.tolerations.begin(), constraints.tolerations.end(),
                      [&](const Toleration& toleration) { return tolerates(toleration, taint); });
 }
 
-// A pod that is not there yet gets the toleration; one that is shows what it has.
-std::optional<Misfit> taint_misfit(const Pod& pod, const Node& node) {
-  const SchedulingConstraints& constraints = constraints_of(pod);
+std::optional<Misfit> misfit_of_taints(const Pod& pod, const Node& node) {
   std::optional<Misfit> found;
   for (const Taint& taint : node.taints) {
-    if (taint.effect == TaintEffect::kPreferNoSchedule || tolerated(constraints, taint)) continue;
-    const bool of_resource =
-        pod.uid.empty() && taint.effect == TaintEffect::kNoSchedule &&
-        (pod.requests.gpu_count(taint.key) > 0 || count_of(pod.requests.others, taint.key) > 0);
-    if (!of_resource) return Misfit::kTaint;
-    if (!node.tolerated_by_request) found = Misfit::kResourceTaint;
+    const auto bar = taint_misfit(pod, node, taint);
+    if (bar == Misfit::kTaint) return bar;
+    if (bar) found = bar;
   }
   return found;
 }
@@ -87,11 +89,16 @@ std::string_view message(Misfit misfit) {
          "PersistentVolume";
 }
 
-bool tolerates(const Toleration& toleration, const Taint& taint) {
-  if (toleration.effect && *toleration.effect != taint.effect) return false;
-  if (toleration.key.empty()) return toleration.exists;
-  if (toleration.key != taint.key) return false;
-  return toleration.exists || toleration.value == taint.value;
+// A pod that is not there yet gets the toleration; one that is shows what it has.
+std::optional<Misfit> taint_misfit(const Pod& pod, const Node& node, const Taint& taint) {
+  if (taint.effect == TaintEffect::kPreferNoSchedule || tolerated(constraints_of(pod), taint))
+    return std::nullopt;
+  const bool of_resource =
+      pod.uid.empty() && taint.effect == TaintEffect::kNoSchedule &&
+      (pod.requests.gpu_count(taint.key) > 0 || count_of(pod.requests.others, taint.key) > 0);
+  if (!of_resource) return Misfit::kTaint;
+  if (node.tolerated_by_request) return std::nullopt;
+  return Misfit::kResourceTaint;
 }
 
 std::optional<std::vector<std::string>> domain_of(const Node& node,
@@ -118,7 +125,7 @@ std::optional<Misfit> misfit(const Pod& pod, const Node& node) {
   if (!node.problems.empty()) return Misfit::kNodeUnreadable;
   if (!node.ready && !tolerated(constraints, kNotReadyTaint)) return Misfit::kNotReady;
   if (node.unschedulable && !tolerated(constraints, kCordonTaint)) return Misfit::kUnschedulable;
-  if (const auto taint = taint_misfit(pod, node)) return taint;
+  if (const auto taint = misfit_of_taints(pod, node)) return taint;
   if (!has_labels(node.labels, constraints.node_selector)) return Misfit::kNodeSelector;
   if (!any_matches(constraints.affinity_terms, node)) return Misfit::kNodeAffinity;
   for (const auto& volume : constraints.volumes)

@@ -69,16 +69,10 @@ bool is_within_a_quota(const ClusterSnapshot& snapshot, const std::string& ns,
                      [&](const auto& quota) { return bounds(*quota); });
 }
 
-bool QuotaBook::Account::covers(const Resources& pod) const {
-  return !(needs_cpu_or_memory && is_best_effort(pod));
-}
-
 QuotaBook::QuotaBook(const ClusterSnapshot& snapshot) {
-  std::map<std::string, std::vector<const ResourceQuota*>> quotas;
   for (const auto& quota : snapshot.quotas) {
     if (quota->other_scopes || quota->limits.empty()) continue;
-    quotas[quota->key.ns].push_back(quota.get());
-    Account account{quota->key.name, quota->needs_cpu_or_memory, {}};
+    Account account{quota, {}};
     for (const QuotaLimit& limit : quota->limits)
       account.limits.push_back({limits_++, limit.resource, limit.hard, limit.hard});
     accounts_[quota->key.ns].push_back(std::move(account));
@@ -91,10 +85,10 @@ QuotaBook::QuotaBook(const ClusterSnapshot& snapshot) {
     if (pod.owner) ++pods_of_[pod.owner->uid];
   });
   for (auto& [ns, accounts] : accounts_)
-    for (std::size_t i = 0; i < accounts.size(); ++i)
-      for (std::size_t j = 0; j < accounts[i].limits.size(); ++j) {
-        const QuotaLimit& limit = quotas[ns][i]->limits[j];
-        std::int64_t& left = accounts[i].limits[j].left;
+    for (Account& account : accounts)
+      for (std::size_t i = 0; i < account.limits.size(); ++i) {
+        const QuotaLimit& limit = account.quota->limits[i];
+        std::int64_t& left = account.limits[i].left;
         left = std::min(left, saturating_sub(limit.hard, limit.used));
       }
 }
@@ -120,7 +114,8 @@ bool QuotaBook::all_limits(const std::string& ns, const Resources& pod,
   const auto at = accounts_.find(ns);
   if (at == accounts_.end()) return true;
   return std::all_of(at->second.begin(), at->second.end(), [&](const Account& account) {
-    return !account.covers(pod) || std::all_of(account.limits.begin(), account.limits.end(), allow);
+    return !covers(*account.quota, pod) ||
+           std::all_of(account.limits.begin(), account.limits.end(), allow);
   });
 }
 
@@ -146,10 +141,10 @@ std::vector<QuotaShortage> QuotaBook::shortages(const std::string& ns, const Res
   const auto at = accounts_.find(ns);
   if (at == accounts_.end()) return shortages;
   for (const Account& account : at->second) {
-    if (!account.covers(pod)) continue;
+    if (!covers(*account.quota, pod)) continue;
     for (const Limit& limit : account.limits)
       if (!leaves_room(limit, pod, pods))
-        shortages.push_back({account.name, limit.resource,
+        shortages.push_back({account.quota->key.name, limit.resource,
                              saturating_mul(amount_of(pod, limit.resource), pods), limit.left,
                              limit.hard, limit.number});
   }
@@ -171,7 +166,7 @@ std::vector<QuotaNeed> QuotaBook::held(const std::string& ns, const Resources& p
   const auto at = accounts_.find(ns);
   if (at == accounts_.end()) return held;
   for (const Account& account : at->second) {
-    if (!account.covers(pod)) continue;
+    if (!covers(*account.quota, pod)) continue;
     for (const Limit& limit : account.limits)
       if (const auto amount = saturating_mul(amount_of(pod, limit.resource), pods); amount > 0)
         held.push_back({.limit = limit.number,
@@ -193,7 +188,7 @@ void QuotaBook::charge(const std::string& ns, const Resources& pod, std::int64_t
   const auto at = accounts_.find(ns);
   if (at == accounts_.end()) return;
   for (Account& account : at->second) {
-    if (!account.covers(pod)) continue;
+    if (!covers(*account.quota, pod)) continue;
     for (Limit& limit : account.limits)
       limit.left = saturating_sub(limit.left, saturating_mul(amount_of(pod, limit.resource), pods));
   }

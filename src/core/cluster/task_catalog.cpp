@@ -28,12 +28,6 @@ const std::string* gang_label(const std::shared_ptr<const TaskIntent>& intent) {
   return intent && intent->gang ? &*intent->gang : nullptr;
 }
 
-// Null: no controller makes it.
-const std::shared_ptr<const OwnerGang>* owner_gang_of(const Pod& pod, const Job* job) {
-  const auto& gang = job != nullptr && job->owner_gang ? job->owner_gang : pod.owner_gang;
-  return gang ? &gang : nullptr;
-}
-
 class Grouper {
  public:
   explicit Grouper(const ClusterSnapshot& snapshot) : snapshot_(snapshot) {}
@@ -93,8 +87,8 @@ class Grouper {
 
   void add_without_gpus(const PodPtr& pod) {
     if (pod->deleting || gang_label(pod->intent) != nullptr) return;
-    if (const auto* gang = owner_gang_of(*pod, job_of(*pod)))
-      parts_[of_gang(pod->key.ns, *gang)].without_gpus.push_back(pod);
+    if (const auto& gang = owner_gang_of(*pod, job_of(*pod)))
+      parts_[of_gang(pod->key.ns, gang)].without_gpus.push_back(pod);
   }
 
   std::size_t place_of(const Job& job) {
@@ -107,7 +101,7 @@ class Grouper {
   std::size_t place_of(const Pod& pod) {
     const Job* job = job_of(pod);
     if (const std::string* gang = gang_label_of(pod, job)) return of_gang(pod.key.ns, *gang);
-    if (const auto* gang = owner_gang_of(pod, job)) return of_gang(pod.key.ns, *gang);
+    if (const auto& gang = owner_gang_of(pod, job)) return of_gang(pod.key.ns, gang);
     if (job != nullptr) return of_job_.at(job);
     if (!pod.owner) return begin(TaskKind::kPod, pod.key, pod.uid);
     const auto [at, first] =
@@ -202,6 +196,10 @@ const std::string* gang_label_of(const Pod& pod, const Job* job) {
   return job != nullptr && starts_as_whole(*job) ? nullptr : gang_label(pod.intent);
 }
 
+const std::shared_ptr<const OwnerGang>& owner_gang_of(const Pod& pod, const Job* job) {
+  return job != nullptr && job->owner_gang ? job->owner_gang : pod.owner_gang;
+}
+
 TaskState task_state(bool planned, std::int64_t bound, std::int64_t wanted) {
   if (bound >= wanted) return TaskState::kRunning;
   return planned || bound > 0 ? TaskState::kStarting : TaskState::kWaiting;
@@ -212,10 +210,9 @@ Uid lasting_name(const ClusterSnapshot& snapshot, const Job* whole, const Pod& m
   const Job* job = owning_job(snapshot, member);
   if (const std::string* label = gang_label_of(member, job))
     return Uid(ObjectKey{member.key.ns, *label}.str());
-  const auto* gang = owner_gang_of(member, job);
-  if (gang == nullptr) return member.uid;
-  const OwnerGang& made = **gang;
-  return made.uid.empty() ? Uid(ObjectKey{member.key.ns, made.name}.str()) : made.uid;
+  const auto& gang = owner_gang_of(member, job);
+  if (!gang) return member.uid;
+  return gang->uid.empty() ? Uid(ObjectKey{member.key.ns, gang->name}.str()) : gang->uid;
 }
 
 Uid refused_as(const ClusterSnapshot& snapshot, const Job* whole, const Pod& member) {

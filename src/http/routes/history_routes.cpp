@@ -16,6 +16,7 @@ Result<HistoryQuery> history_query(const Request& request, double now_s) {
   query.limit = static_cast<std::size_t>(limit);
   query.ns = given(request, "namespace");
   query.queue = given(request, "queue");
+  query.name = given(request, "name");
   query.continue_from = given(request, "continue");
   return query;
 }
@@ -42,6 +43,7 @@ void add_history_routes(Router& router, const control::Queries& queries, const C
                   },
               .parameters = journal_parameters(
                   {namespace_parameter(),
+                   {.name = "name", .about = "Only tasks of this name"},
                    {.name = "queue"},
                    {.name = "since",
                     .about = "Only those that ended since then: a duration (24h), a date "

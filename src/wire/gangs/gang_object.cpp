@@ -46,10 +46,6 @@ constexpr double kWarmUp_s = 300;  // of an AppWrapper that says nothing
 constexpr const char* kWarmUp = "workload.codeflare.dev.appwrapper/warmupGracePeriodDuration";
 constexpr const char* kDeployed = "ResourcesDeployed";
 
-std::string_view api_group(std::string_view api_version) {
-  return api_version.substr(0, api_version.find('/'));
-}
-
 std::string as_text(const json& object) {
   return object.dump(-1, ' ', false, json::error_handler_t::replace);
 }
@@ -188,7 +184,7 @@ std::optional<std::string> gang_object_path(const GangObjectRef& ref, const std:
   const bool known = std::any_of(kKnown.begin(), kKnown.end(), [&](const Known& each) {
     return each.group == group && each.kind == ref.kind;
   });
-  if (!known || group.size() == ref.api_version.size()) return std::nullopt;
+  if (!known) return std::nullopt;
   const std::string_view version = std::string_view(ref.api_version).substr(group.size() + 1);
   if (!is_dns_label(version) || !is_dns_label(ns) || !is_dns_subdomain(ref.name))
     return std::nullopt;

@@ -73,11 +73,6 @@ JsonView controller_of(JsonView metadata) {
   return {};
 }
 
-std::string_view group_of(std::string_view api_version) {
-  const std::size_t slash = api_version.find('/');
-  return slash == api_version.npos ? std::string_view() : api_version.substr(0, slash);
-}
-
 std::string_view value_of(JsonView map, std::string_view key) {
   return key.empty() ? std::string_view() : map[key].text();
 }
@@ -91,9 +86,14 @@ std::optional<std::int64_t> size_of(JsonView annotations, const GangKind& row) {
 
 }  // namespace
 
+std::string_view api_group(std::string_view api_version) {
+  const std::size_t slash = api_version.find('/');
+  return slash == api_version.npos ? std::string_view() : api_version.substr(0, slash);
+}
+
 std::shared_ptr<const OwnerGang> read_owner_gang(JsonView metadata) {
   const JsonView owner = controller_of(metadata);
-  const std::string_view group = group_of(owner["apiVersion"].text());
+  const std::string_view group = api_group(owner["apiVersion"].text());
   const JsonView labels = metadata["labels"];
   const auto row = std::find_if(kGangKinds.begin(), kGangKinds.end(), [&](const GangKind& one) {
     return one.group == group && one.owner == owner["kind"].text() &&

@@ -14,6 +14,9 @@ namespace slackline::wire {
 // the others come.
 inline constexpr std::string_view kLeadersFirst = "alpha.jobset.sigs.k8s.io/exclusive-topology";
 
+// "ray.io" of "ray.io/v1"; empty of what has no group.
+std::string_view api_group(std::string_view api_version);
+
 // `metadata` is that of a pod or a Job. Null: it is in no gang of its controller's.
 std::shared_ptr<const OwnerGang> read_owner_gang(JsonView metadata);
 

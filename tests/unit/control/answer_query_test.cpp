@@ -432,7 +432,7 @@ TEST_F(AnswerQueryTest, WhatHasEndedIsLookedForInTheHistory) {
   const test::FakeSource source(full());
   AnswerQuery answers = query(source);
   EXPECT_THAT(answers.explain({"team-a", "over"}, "", Viewer()).error().message,
-              HasSubstr("it has ended: see slackline history"));
+              HasSubstr("it has ended: see slackline history team-a/over"));
   EXPECT_THAT(answers.eta({"team-a", "nobody"}).error().message,
               HasSubstr("there is no Job or pod of that name"));
 }

@@ -409,6 +409,22 @@ TEST_F(AnswersTest, AGangThatAQuotaCutsOffNamesTheQuota) {
   EXPECT_EQ(never.front().detail, "the quota allows 8 in all: it never starts as it is");
 }
 
+// The API server counts pods behind a gate as well.
+TEST_F(AnswersTest, PodsThatWaitAreNamedAsHoldersOfAQuota) {
+  auto cluster = a_cluster();
+  cluster.with(a_node("n1").of("A100", 8)).with(a_node("n2").of("A100", 8));
+  cluster.with(a_quota("gpus").limit(kGpu, 8, 8));
+  for (const char* name : {"half-0", "half-1"})
+    cluster.with(a_pod(name).in_gang("half", 3).gpus(4).managed().gated());
+  cluster.with(a_pod("team-b/other-0").in_gang("other", 3).gpus(4).managed().gated());
+  cluster.with(stated("next", 60).gpus(4).waiting());
+  const auto blockers = explain(about("next", cluster)->question, reason::kQuotaExceeded);
+  ASSERT_EQ(reasons(blockers), std::vector<std::string>{"QuotaExceeded"});
+  EXPECT_EQ(blockers.front().detail,
+            "pods that wait hold 8 of it, those of half: it comes free when they have run, or are "
+            "deleted");
+}
+
 // Each of them is within the quota, but not both.
 TEST_F(AnswersTest, TwoThatAQuotaAdmitsOneByOneAreNotForetoldTogether) {
   auto cluster = a_cluster();

@@ -502,9 +502,9 @@ TEST(LabelledGangs, WaitInTheQueueWhileTheyAreIncomplete) {
 TEST(OwnerGangs, WhoAsksForAMemberIsSentToTheGang) {
   const OwnerGang gang = gang_named("PyTorchJob", "t5");
   const auto cluster = idle_nodes().add(a_member("t5-master-0", 4, gang)).build();
-  EXPECT_THAT(why_not_in_queue(cluster, {"default", "t5-master-0"}),
+  EXPECT_THAT(why_not_in_queue(cluster, {"default", "t5-master-0"}).value(),
               HasSubstr("is part of the PyTorchJob t5: ask for that"));
-  EXPECT_THAT(why_not_in_queue(cluster, {"default", "t5"}),
+  EXPECT_THAT(why_not_in_queue(cluster, {"default", "t5"}).value(),
               HasSubstr("the pods of the PyTorchJob run, or were not seen by Slackline's webhook"));
 }
 

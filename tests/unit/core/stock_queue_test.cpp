@@ -70,10 +70,13 @@ TEST(StockQueueTest, WhatOnlyDevicesCouldServeDoesNotWaitForSlackline) {
   stock.served_by_devices = {{"amd.com/gpu", "chips"}};
   EXPECT_EQ(waiting(with_stock_queue(stock, StockScope::kAll)),
             (std::vector<std::string>{"Job train 1"}));
-  EXPECT_NE(why_not_in_queue(stock, {"default", "chips"}).find("devices of the DeviceClass chips"),
+  EXPECT_NE(why_not_in_queue(stock, {"default", "chips"})
+                .value()
+                .find("devices of the DeviceClass chips"),
             std::string::npos);
-  EXPECT_NE(why_not_in_queue(stock, {"default", "chip"}).find("it is left to kube-scheduler"),
-            std::string::npos);
+  EXPECT_NE(
+      why_not_in_queue(stock, {"default", "chip"}).value().find("it is left to kube-scheduler"),
+      std::string::npos);
 }
 
 TEST(StockQueueTest, WhatNamesASchedulerThatAsksNobodyHereIsLeftToIt) {
@@ -93,6 +96,7 @@ TEST(StockQueueTest, WhatNamesASchedulerThatAsksNobodyHereIsLeftToIt) {
             (std::vector<std::string>{"Pod ours 1", "Pod stocks 1"}));
   for (const char* name : {"kai", "one"})
     EXPECT_NE(why_not_in_queue(stock, {"default", name})
+                  .value()
                   .find("asks for the scheduler kai-scheduler, which does not ask Slackline"),
               std::string::npos)
         << name;

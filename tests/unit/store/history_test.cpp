@@ -242,6 +242,8 @@ TEST_F(HistoryTest, IsReadByNamespaceQueueAndTimeInPages) {
     journal_->append(task(i));
   EXPECT_THAT(names({.ns = "odd"}), ElementsAre("train-3", "train-1"));
   EXPECT_THAT(names({.queue = "first"}), ElementsAre("train-1", "train-0"));
+  EXPECT_THAT(names({.ns = "odd", .name = "train-1"}), ElementsAre("train-1"));
+  EXPECT_THAT(names({.ns = "odd", .name = "train-2"}), ElementsAre()) << "of another namespace";
   EXPECT_THAT(names({.since_s = first_s_ + 3}), ElementsAre("train-4", "train-3"));
   std::vector<std::string> all;
   HistoryQuery query{.limit = 2};

@@ -9,12 +9,9 @@
 namespace slackline::core {
 
 // A sentence without a full stop that names the Job or pod, says what is the matter, and what to
-// do or ask instead. For a key that the queue does not have. O(pods).
-std::string why_not_in_queue(const ClusterSnapshot& snapshot, const ObjectKey& key);
-
-// The same; nullopt: there is no Job or pod of that name.
-std::optional<std::string> find_why_not_in_queue(const ClusterSnapshot& snapshot,
-                                                 const ObjectKey& key);
+// do or ask instead. For a key that the queue does not have; nullopt: there is no Job or pod of
+// that name. O(pods).
+std::optional<std::string> why_not_in_queue(const ClusterSnapshot& snapshot, const ObjectKey& key);
 
 // Why Slackline leaves a new Job or pod to others, whatever it asks for: what follows "it"; empty:
 // it does not.

@@ -49,6 +49,7 @@ std::optional<std::vector<std::string>> domain_of(const Node& node,
 // In one domain by these labels; without labels: always.
 bool in_same_domain(const Node& a, const Node& b, const std::vector<std::string>& labels);
 
-bool tolerates(const Toleration& toleration, const Taint& taint);
+// By this one of its taints alone.
+std::optional<Misfit> taint_misfit(const Pod& pod, const Node& node, const Taint& taint);
 
 }  // namespace slackline::core

@@ -80,11 +80,8 @@ class QuotaBook {
     std::int64_t left = 0;  // may be negative: a quota may be made smaller than what is there
   };
   struct Account {
-    std::string name;
-    bool needs_cpu_or_memory = false;
-    std::vector<Limit> limits;
-
-    bool covers(const Resources& pod) const;
+    std::shared_ptr<const ResourceQuota> quota;  // never null
+    std::vector<Limit> limits;                   // those of `quota`
   };
 
   static bool leaves_room(const Limit& limit, const Resources& pod, std::int64_t pods);

@@ -30,6 +30,9 @@ bool starts_as_whole(const Job& job);
 // a whole. `job` is the pod's; null: it has none.
 const std::string* gang_label_of(const Pod& pod, const Job* job);
 
+// The gang of its controller: a Job says the uid where its pods do not. Null: there is none.
+const std::shared_ptr<const OwnerGang>& owner_gang_of(const Pod& pod, const Job* job);
+
 // `bound`: how many pods with GPUs have a node, of those that should exist.
 TaskState task_state(bool planned, std::int64_t bound, std::int64_t wanted);
 
