@@ -22,8 +22,10 @@ std::string why_missing(const PlannerOptions& options, const ClusterSnapshot& sn
   const std::string name = printable(key.str(), 128);
   if (options.has_ended && options.has_ended(key))
     return format("{} is not in the queue: it has ended: see slackline history {}", name, name);
-  return format("{} is not in the queue: there is no Job or pod of that name; /v1/tasks lists all",
-                name);
+  return format(
+      "{} is not in the queue: there is no Job or pod of that name in the namespace {}: -n names "
+      "another one, slackline tasks lists all",
+      name, printable(key.ns, 64));
 }
 
 core::NodeNameOf node_names_of(const QueueSight& sight) {

@@ -137,9 +137,11 @@ std::string why(const ClusterSnapshot& snapshot, const Job& job) {
   if (!job.managed)
     return "was not seen by Slackline's webhook, and does not wait its turn "
            "(docs/reasons/NotReviewed.md)";
-  return job.suspended ? "is suspended, and its controller has not noted that yet (the condition "
-                         "Suspended)"
-                       : "has no pod yet that could wait";
+  if (!job.suspended) return "has no pod yet that could wait";
+  return job.halted ? "starts pod by pod: Slackline opens it at once in active mode, and its pods "
+                      "wait then"
+                    : "is suspended, and its controller has not noted that yet (the condition "
+                      "Suspended)";
 }
 
 std::string why(const ClusterSnapshot& snapshot, const Pod& pod) {

@@ -7,7 +7,6 @@ import { marks, missing, standing } from './queue.js';
 
 const MOST_SHAPES = 12;
 const MOST_EVENTS = 30;
-const MOST_ENDED = 500; // of its namespace
 
 const keyOf = ({ parts }) => `${parts[0] || ''}/${parts[1] || ''}`;
 
@@ -18,13 +17,12 @@ async function load(state, signal) {
   // Lists that are searched: who asks for one task that has ended is refused, here there may be no row.
   const asked = { namespace, search: `${namespace}/${name}`, limit: 500 };
   const [tasks, queue, decisions, past] = await Promise.all([ask('v1/tasks', asked, signal), ask('v1/queue', asked, signal),
-    askIfThere('v1/decisions', { pod: `${namespace}/${name}`, limit: MOST_EVENTS }, signal), askIfThere('v1/history', { namespace, limit: MOST_ENDED }, signal)]);
+    askIfThere('v1/decisions', { pod: `${namespace}/${name}`, limit: MOST_EVENTS }, signal), askIfThere('v1/history', { namespace, name, limit: MOST_EVENTS }, signal)]);
   const [task] = mine(tasks);
   const runs = mine(past);
-  const isCut = past?.metadata.continue;
-  if (!task && !runs.length) throw new Failure(404, `There is no GPU task ${namespace}/${name} in the cluster, and none that has ended${isCut ? ` among the last ${MOST_ENDED}` : ''}.`);
+  if (!task && !runs.length) throw new Failure(404, `There is no GPU task ${namespace}/${name} in the cluster, and none that has ended.`);
   const [shapes, portrait] = await Promise.all([task ? askIfThere(`${path}/placements`, { limit: 200 }, signal) : null, askPortrait(namespace, name, signal)]);
-  const data = { task, row: mine(queue)[0], facts: queue, shapes, portrait, decisions, runs, isCut };
+  const data = { task, row: mine(queue)[0], facts: queue, shapes, portrait, decisions, runs, isCut: decisions?.metadata.continue || past?.metadata.continue };
   if (data.row) answer(data, path, state); // of others the daemon says nothing
   return data;
 }
@@ -175,7 +173,7 @@ function pastOf({ decisions, runs, isCut }) {
   if (!all.length) return null;
   return section('What happened', h('ol', { class: 'events', reversed: true }, all.map((one) => h('li', null, moment(one.time), ' ', h('strong', null, one.what), ' ', one.text,
     one.result && one.result[0] ? [' ', mark(one.result[0], `deadline ${one.result[1]}`)] : null, one.stop?.for ? [' for ', taskLink(one.stop.for)] : null, one.on ? ` → ${one.on.node}` : null))),
-    every.length > all.length || decisions?.metadata.continue ? foot(`The latest ${all.length}.`) : null, isCut ? foot(`Its ends are sought among the last ${MOST_ENDED} of the namespace.`) : null);
+    isCut || every.length > all.length ? foot(`The latest ${all.length}.`) : null);
 }
 
 function draw(data, state) {

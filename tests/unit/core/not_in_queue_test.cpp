@@ -141,5 +141,16 @@ TEST(NotInQueue, AJobThatMakesItsPodsOneByOneOrNoneSaysSo) {
   EXPECT_THAT(why(cluster, "next"), HasSubstr("starts pod by pod, and has no pod that waits"));
 }
 
+TEST(NotInQueue, AJobThatIsAboutToBeOpenedIsNotSaidToBeUnnoted) {
+  ClusterSnapshot cluster = a_cluster()
+                                .with(a_node("n1"))
+                                .with(a_job("opens").gpus(1).of(2).waiting())
+                                .with(a_job("unnoted").gpus(1).of(2).waiting().not_halted())
+                                .build();
+  cluster.taken_on_trust = true;
+  EXPECT_THAT(why(cluster, "opens"), HasSubstr("starts pod by pod: Slackline opens it at once"));
+  EXPECT_THAT(why(cluster, "unnoted"), HasSubstr("its controller has not noted that yet"));
+}
+
 }  // namespace
 }  // namespace slackline::core
