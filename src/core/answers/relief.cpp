@@ -292,23 +292,19 @@ std::optional<Blocker> lacking_on_kept(const ExplainQuestion& question) {
 
 // A quota counts pods that exist, also behind a gate: of a gang that waits for its others, too.
 std::string held_by_waiting(const ExplainQuestion& question, const QuotaShortage& shortage) {
+  const QuotaBook quotas(question.snapshot);
   const std::string& ns = question.queue.task(question.task).key.ns;
-  const auto quotas = quotas_in(question.snapshot, ns);
-  const auto counted = [&](const Pod& pod) {
-    return !is_to_come(pod) && !pod.terminal() &&
-           std::any_of(quotas.begin(), quotas.end(), [&](const auto& quota) {
-             return quota->key.name == shortage.quota && covers(*quota, pod.requests);
-           });
-  };
   std::int64_t held = 0;
   std::vector<std::string> holders;
   for (TaskIndex at = 0; at < question.queue.size(); ++at) {
     const QueueTask& task = question.queue.task(at);
     if (at == question.task || task.key.ns != ns) continue;
     std::int64_t of_task = 0;
-    for (const PodPtr& pod : task.pods)
-      if (counted(*pod))
-        of_task = saturating_add(of_task, amount_of(pod->requests, shortage.resource));
+    for (const PodPtr& pod : task.pods) {
+      if (is_to_come(*pod) || pod->terminal()) continue;
+      for (const QuotaNeed& need : quotas.held(ns, pod->requests, 1))
+        if (need.limit == shortage.limit) of_task = saturating_add(of_task, need.amount);
+    }
     if (of_task == 0) continue;
     held = saturating_add(held, of_task);
     if (holders.size() < kMostReliefs) holders.push_back(task.key.name);
