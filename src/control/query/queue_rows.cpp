@@ -14,6 +14,7 @@
 #include "slackline/core/answers/refusals.h"
 #include "slackline/core/answers/told_forecast.h"
 #include "slackline/core/cluster/as_planned.h"
+#include "slackline/core/cluster/lost_members.h"
 #include "slackline/core/cluster/queue_shares.h"
 #include "slackline/core/cluster/quota_menu.h"
 #include "slackline/core/cluster/resizing.h"
@@ -102,10 +103,11 @@ class RowMaker {
     if (task.deadline_s && task.length_known() && !menu.empty())
       row.slack_s = *task.deadline_s - sight_.now_s - queue_.state().fastest_lat_s(index);
     row.nodes = nodes_of(task);
+    const auto lost = core::lost_members(*sight_.snapshot, task, sight_.now_steady_s);
     if (task.plan) {
       if (task.request.of_each.empty()) row.shape = task.plan->shape;
       row.gpus = std::int64_t{task.plan->shape.d_node} * task.plan->shape.d_gpn;
-      if (core::awaits_replacements(task.job.get(), task.bound.size(), task.pods))
+      if (lost || core::awaits_replacements(task.job.get(), task.bound.size(), task.pods))
         row.reason = reason::kReplacementWaits;
       else if (core::pod_not_starting(task) != nullptr)
         row.reason = reason::kPodsNotStarting;
@@ -126,6 +128,7 @@ class RowMaker {
       row.move = move->second;
     row.resize = resize_of(task);
     forecast(index, refused_s, row);
+    if (lost) leave_end_open(row);
     // What was released to wait for others starts when they have ended.
     if (row.state == TaskState::kStarting && row.room_by_s) postpone(row, *row.room_by_s);
     const bool unfinished = row.cut_short && !(row.finish_s > row.deadline_s);
@@ -325,6 +328,13 @@ class RowMaker {
     postpone(row, std::max(sight_.now_s, row.retry_s.value_or(sight_.now_s)));
     lasts_at_least(row, row.cut_short ? static_cast<double>(*task.request.limit_s) : lasts_s);
     if (row.cut_short) lasts_at_most(row, static_cast<double>(*task.request.limit_s));
+  }
+
+  // The forecast is of a run that is whole: it ends no sooner, and nobody knows how much later.
+  static void leave_end_open(QueueRow& row) {
+    if (row.finish_s) row.finish_after_s = row.finish_s;
+    row.finish_s = row.finish_p90_s = std::nullopt;
+    if (row.chance != 0) row.chance.reset();
   }
 
   // What waits does not start before.

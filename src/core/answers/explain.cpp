@@ -10,6 +10,7 @@
 #include "slackline/core/answers/refusals.h"
 #include "slackline/core/cluster/as_planned.h"
 #include "slackline/core/cluster/depends.h"
+#include "slackline/core/cluster/lost_members.h"
 #include "slackline/core/cluster/predicates.h"
 #include "slackline/core/cluster/queue_shares.h"
 #include "slackline/core/cluster/quota_menu.h"
@@ -51,6 +52,12 @@ class Explainer {
         room_waits_(question.snapshot, question.queue, question.now_s) {}
 
   std::vector<Blocker> explain(std::string_view first) {
+    if (const auto lost = lost_members(question_.snapshot, task_, question_.now_steady_s)) {
+      add_quotas();
+      if (const auto refusals = blocking_refusals(question_)) blockers_.push_back(*refusals);
+      note(reason::kReplacementWaits, text_of(*lost));
+      return std::move(blockers_);
+    }
     if (const Pod* pod = pod_not_starting(task_); pod != nullptr && task_.plan) {
       note(reason::kPodsNotStarting,
            format("{} on {}: {}", pod->key.name, pod->node.str(), pod->not_starting));
@@ -308,6 +315,11 @@ std::vector<QuotaShortage> lacking_quota(const ExplainQuestion& question) {
   if (task.kind == TaskKind::kGang && task.hindrance &&
       task.hindrance->reason == reason::kGangIncomplete)
     return lacking_for_members(task, quotas);
+  // Those that run are counted already.
+  if (const auto lost = lost_members(question.snapshot, task, question.now_steady_s)) {
+    if (lost->not_made < 1) return {};
+    return quotas.shortages(task.key.ns, task.bound.front()->requests, lost->not_made);
+  }
   // By its smallest placement, where none is admitted.
   const PlacementMenu& menu = *question.queue.state().tasks()[question.task].menu;
   if (std::any_of(menu.all.begin(), menu.all.end(),

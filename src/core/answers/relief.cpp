@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "slackline/base/duration.h"
 #include "slackline/base/saturating.h"
@@ -132,6 +133,18 @@ int held_for_good(const ExplainQuestion& question, const PoolRoom& room) {
   return gpus;
 }
 
+// Pods of one gang that end together are one run to people.
+void add_relief(Relief&& relief, Blocker& blocker) {
+  const auto same =
+      std::find_if(blocker.relief.begin(), blocker.relief.end(), [&](const Relief& other) {
+        return other.task == relief.task && relief.p50_s - other.p50_s < kClearly_s;
+      });
+  if (same == blocker.relief.end()) return blocker.relief.push_back(std::move(relief));
+  same->gpus += relief.gpus;
+  same->p50_s = relief.p50_s;  // the later one
+  same->p90_s = std::max(same->p90_s, relief.p90_s);
+}
+
 Blocker blocker_of(const ExplainQuestion& question, const Choice& choice,
                    const std::set<NodeIndex>& kept) {
   const Queue& queue = question.queue;
@@ -159,9 +172,9 @@ Blocker blocker_of(const ExplainQuestion& question, const Choice& choice,
     room.leave(ending.run);
     overdue += queue.state().progress(ending.run).run.predicted_end_s < question.now_s ? 1 : 0;
     p90_s = std::max(p90_s, ending.p90_s);
-    blocker.relief.push_back({queue.key_of_run(ending.run),
-                              queue.state().running_choice(ending.run).gpus, ending.p50_s,
-                              ending.p90_s});
+    add_relief({queue.key_of_run(ending.run), queue.state().running_choice(ending.run).gpus,
+                ending.p50_s, ending.p90_s},
+               blocker);
     have = room.gpus();
     if (have < choice.gpus) continue;
     blocker.p50_s = ending.p50_s;
@@ -344,8 +357,9 @@ void add_quota_relief(const ExplainQuestion& question, const QuotaShortage& shor
     if (left >= shortage.need || blocker.relief.size() >= kMostReliefs) return;  // told enough
     left = saturating_add(left, amount);
     p90_s = std::max(p90_s, ending.p90_s);
-    blocker.relief.push_back({question.queue.key_of_run(ending.run),
-                              state.running_choice(ending.run).gpus, ending.p50_s, ending.p90_s});
+    add_relief({question.queue.key_of_run(ending.run), state.running_choice(ending.run).gpus,
+                ending.p50_s, ending.p90_s},
+               blocker);
     if (left < shortage.need) continue;
     blocker.p50_s = ending.p50_s;
     blocker.p90_s = p90_s;

@@ -143,6 +143,14 @@ std::vector<OtherRun> find_other_runs(const ClusterSnapshot& snapshot,
   return Finder(snapshot, pools, ending, options).find();
 }
 
+ObjectKey known_as(const Pod& pod) {
+  if (pod.plan && pod.plan->nodes.size() > 1) {
+    if (const std::string* label = gang_label_of(pod, nullptr)) return {pod.key.ns, *label};
+    if (pod.owner_gang) return {pod.key.ns, pod.owner_gang->name};
+  }
+  return pod.owner && pod.owner->kind == "Job" ? ObjectKey{pod.key.ns, pod.owner->name} : pod.key;
+}
+
 PlanTask task_of(const OtherRun& run, std::int64_t id, QueueNumber queue,
                  const std::vector<Pool>& pools) {
   PlanTask task;

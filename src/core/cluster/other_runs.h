@@ -42,6 +42,9 @@ std::vector<OtherRun> find_other_runs(const ClusterSnapshot& snapshot,
                                       const std::vector<QueuePool>& pools, const EndingPods& ending,
                                       const QueueOptions& options);
 
+// Whose run that is: the gang's, whose pods carry one plan; else its Job's, or its own.
+ObjectKey known_as(const Pod& pod);
+
 // As a task of nobody's that runs. `id`: of the task; `queue`: nobody's.
 PlanTask task_of(const OtherRun& run, std::int64_t id, QueueNumber queue,
                  const std::vector<Pool>& pools);

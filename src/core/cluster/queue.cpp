@@ -70,9 +70,7 @@ std::vector<PodPtr> Queue::bound_pods(const std::vector<TaskIndex>& tasks) const
 }
 
 ObjectKey Queue::key_of_run(TaskIndex run) const {
-  if (run < tasks_.size()) return tasks_[run].key;
-  const Pod& pod = *others_[run - tasks_.size()];
-  return pod.owner && pod.owner->kind == "Job" ? ObjectKey{pod.key.ns, pod.owner->name} : pod.key;
+  return run < tasks_.size() ? tasks_[run].key : known_as(*others_[run - tasks_.size()]);
 }
 
 class QueueMaker {

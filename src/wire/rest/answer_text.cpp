@@ -146,7 +146,7 @@ std::string text_of(const EtaView& eta) {
   if (!eta.finish.empty())
     text += line("finishes", span_text(eta.finish, now_s)) + held_text(eta.finish_held, "finishes");
   else if (!eta.start.empty())
-    text += line("finishes", "unknown: " + eta.forecast);
+    text += line("finishes", "unknown: " + (eta.forecast.empty() ? eta.reason : eta.forecast));
   if (eta.cut_short)
     text += line("cut short", "its time limit (activeDeadlineSeconds) ends it unfinished");
   if (!eta.length_source.empty()) text += line("run time", "by " + length_text(eta.length_source));
