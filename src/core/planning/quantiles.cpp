@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <numbers>
+#include <numeric>
+#include <utility>
 
 namespace slackline::core {
 namespace {
@@ -16,10 +19,14 @@ std::uint64_t mix(std::uint64_t value) {
   return z ^ (z >> 31U);
 }
 
-// Where the next value would fall below with probability p: position p (n + 1), counted from 1.
+// Where the next value would fall below with probability p: position p (n + 1) of n draws, counted
+// from 1. The middle one of the values is as predicted, and no draw.
 double at(const std::vector<double>& sorted, double p) {
-  const double last = static_cast<double>(sorted.size() - 1);
-  const double position = std::clamp(p * (last + 2) - 1, 0.0, last);
+  const auto values = static_cast<double>(sorted.size());
+  const double aside = std::min(p, 1 - p) * values - 1;
+  const double last = values - 1;
+  const double position =
+      p == 0.5 ? last / 2 : std::clamp(p < 0.5 ? aside : last - aside, 0.0, last);
   const auto below = static_cast<std::size_t>(position);
   const double part = position - static_cast<double>(below);
   if (part == 0 || !std::isfinite(sorted[below + 1])) return sorted[below + (part > 0.5 ? 1 : 0)];
@@ -55,11 +62,22 @@ double stratum_quantile(std::int64_t id, int scenario) {
       quantiles[rank] = normal_quantile((static_cast<double>(rank) + 0.5) / kScenarios);
     return quantiles;
   }();
-  // k -> a k + b modulo a prime is a permutation for every a from 1 to prime - 1.
-  const std::uint64_t hash = mix(static_cast<std::uint64_t>(id));
-  const std::uint64_t a = 1 + hash % (kScenarios - 1);
-  const std::uint64_t b = (hash >> 32U) % kScenarios;
-  return kQuantiles[(a * static_cast<std::uint64_t>(scenario) + b) % kScenarios];
+  constexpr int kMiddle = kScenarios / 2;
+  if (scenario == kMiddle) return 0;
+  // The hash orders the ranks of one side, and says which of them change sides; the other side
+  // mirrors it.
+  std::uint64_t hash = mix(static_cast<std::uint64_t>(id));
+  std::array<int, kMiddle> order{};
+  std::iota(order.begin(), order.end(), 1);
+  for (std::uint64_t left = kMiddle; left > 1; --left) {
+    std::swap(order[left - 1], order[hash % left]);
+    hash /= left;
+  }
+  const auto aside = static_cast<std::size_t>(std::abs(scenario - kMiddle) - 1);
+  const bool changes = (hash >> aside & 1U) != 0;
+  const int rank =
+      (scenario < kMiddle) != changes ? kMiddle - order[aside] : kMiddle + order[aside];
+  return kQuantiles[static_cast<std::size_t>(rank)];
 }
 
 Quantiles quantiles_of(std::vector<double> values) {

@@ -12,7 +12,7 @@ double normal_cdf(double z);
 double normal_quantile(double p);
 
 // The draw of scenario k for the task with this id: the normal quantile of (its rank + 1/2) /
-// kScenarios. Over all k every rank once.
+// kScenarios. Over all k every rank once; that of kScenarios - 1 - k is its mirror image.
 double stratum_quantile(std::int64_t id, int scenario);
 
 // The deciles of the values, between order statistics where needed.

@@ -202,9 +202,9 @@ std::optional<double> chance_of(const PlanTask& task, const std::vector<double>&
   return static_cast<double>(in_time) / static_cast<double>(finishes.size());
 }
 
-// Of the i-th of so many futures.
+// Of the i-th of so many futures: as many on both sides of the middle one, mirror images.
 int number_of(int i, int futures) {
-  return futures == kAsPredicted ? kScenarios / 2 : i * kScenarios / futures;
+  return (2 * i + 1) * kScenarios / (2 * futures);
 }
 
 }  // namespace

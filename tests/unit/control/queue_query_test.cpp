@@ -190,10 +190,10 @@ TEST_F(QueueQueryTest, WhoIsExpectedToComeCountsInWhatIsForecastForTheQuestion) 
   auto others = std::make_shared<core::ArrivalList>();
   auto intent = std::make_shared<TaskIntent>();
   intent->expected_duration_s = 7200;
-  for (int i = 0; i < 40; ++i)
+  for (int i = 0; i < 400; ++i)
     others->tasks.push_back({Uid("other-" + std::to_string(i)),
-                             clock_.wall_s() - 1000.0 * i,
-                             clock_.wall_s() - 1000.0 * i + 7300,
+                             clock_.wall_s() - 200.0 * i,
+                             clock_.wall_s() - 200.0 * i + 7300,
                              {"nvidia.com/gpu", 1, 4, false, false},
                              intent});
   books_.set({std::make_shared<const core::ForecastBook>(), 0, others});

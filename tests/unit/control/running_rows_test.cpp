@@ -224,7 +224,7 @@ TEST_F(RunningRowsTest, WhatAJobMakesLaterTakesGpusBeforeThoseWhoCanWait) {
     const ClusterSnapshot snapshot = cluster.build();
     const double first_s = row(snapshot, "w1").start_s.value_or(0);
     if (completions > 4)
-      EXPECT_GT(first_s, ends_s + kLength_s) << "their places are kept for the next ones";
+      EXPECT_GT(first_s, ends_s + kLength_s - 60) << "their places are kept for the next ones";
     else
       EXPECT_LT(first_s, ends_s + 60) << "it finds them free";
     return row(snapshot, "w5").start_s.value_or(0) - ends_s;
@@ -548,6 +548,35 @@ TEST_F(RunningRowsTest, WhoHoldsTheGpusIsNamedBeItPlannedOrNot) {
   EXPECT_EQ(holder(a_pod("theirs-0").of_job("theirs").gpus(4).on("n1")), "default/theirs");
 }
 
+TEST_F(RunningRowsTest, AGangThatHasLostAMemberSaysSoAndItsEndIsOpen) {
+  const auto member = [&](const std::string& name, const std::string& node) {
+    auto pod = a_pod(name).in_gang("t5", 2).gpus(4).managed().planned({"n1", "n2"}).on(node);
+    pod.intent().expected_duration_s = kLength_s;
+    return pod.created(start_s()).started(start_s());
+  };
+  const auto one = a_cluster().with(a_node("n1")).with(member("t5-1", "n1"));
+  const auto both = test::ClusterBuilder(one).with(member("t5-2", "n2"));
+  const QueueRow whole = row(test::ClusterBuilder(both).with(a_node("n2")).build(), "t5");
+  EXPECT_EQ(whole.reason, "");
+  ASSERT_TRUE(whole.finish_s);
+  const ClusterSnapshot ending = test::ClusterBuilder(one)
+                                     .with(a_node("n2"))
+                                     .with(member("t5-2", "n2").gone_by(clock_.wall_s() + 30))
+                                     .build();
+  const QueueRow run = row(ending, "t5");
+  EXPECT_EQ(run.reason, reason::kReplacementWaits);
+  EXPECT_FALSE(run.finish_s);
+  EXPECT_EQ(run.finish_after_s, whole.finish_s);
+  const ExplainView told = why(ending, "t5");
+  ASSERT_EQ(told.blockers.size(), 1U);
+  EXPECT_EQ(told.blockers[0].reason, reason::kReplacementWaits);
+  EXPECT_EQ(told.blockers[0].detail, "1 of 2 pods run; ending: t5-2");
+  const QueueRow silent =
+      row(test::ClusterBuilder(both).with(a_node("n2").not_ready()).build(), "t5");
+  EXPECT_EQ(silent.reason, reason::kReplacementWaits);
+  EXPECT_FALSE(silent.finish_s);
+}
+
 TEST_F(RunningRowsTest, WhatServesDoesNotEndInForecasts) {
   const auto beside = [&](const test::PodBuilder& pod) {
     return a_cluster().with(a_node("n1")).with(pod).with(waits(4)).build();
@@ -606,7 +635,7 @@ TEST_F(RunningRowsTest, WhatDependsOnOthersStartsInForecastsOnceTheyHaveFinished
   EXPECT_EQ(next.reason, reason::kDependencyPending);
   ASSERT_TRUE(next.start_s && next.finish_s && next.chance);
   EXPECT_NEAR(*next.start_s, ends_s, 2);
-  EXPECT_NEAR(*next.finish_s, ends_s + 600, 2);
+  EXPECT_NEAR(*next.finish_s, ends_s + 600, 10);
   EXPECT_GT(*next.chance, 0.7);
   const QueueRow last = row(snapshot, "last");
   ASSERT_TRUE(last.start_s && last.chance);

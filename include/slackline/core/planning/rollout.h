@@ -2,11 +2,12 @@
 //
 // kScenarios futures are played with play(), each to the end of the tasks asked for. They are
 // fixed, not drawn: in scenario k every task runs exp(rms x z) times as long as predicted, where z
-// takes each of kScenarios normal quantiles once over the scenarios, in an order of the task's own;
-// rms is the error that the placement's estimate claims (core/planning/menu.h), else the state's
-// measured one. A task that runs already is known to have lasted this long: its quantiles are those
-// of the times that are still possible. Tasks that are expected to come arrive in every scenario,
-// shifted within their window by k/kScenarios of it, again and again.
+// takes each of kScenarios normal quantiles once over the scenarios, in an order of the task's own
+// in which the last half mirrors the first: so the median of a run is its prediction. rms is the
+// error that the placement's estimate claims (core/planning/menu.h), else the state's measured one.
+// A task that runs already is known to have lasted this long: its quantiles are those of the times
+// that are still possible. Tasks that are expected to come arrive in every scenario, shifted within
+// their window by k/kScenarios of it, again and again.
 //
 // A forecast does not know failures, cancelled tasks, or a changing load.
 #pragma once
@@ -22,7 +23,7 @@
 
 namespace slackline::core {
 
-inline constexpr int kScenarios = 17;  // a prime
+inline constexpr int kScenarios = 17;  // odd: those after the middle mirror those before
 
 // Seconds on the clock of the state; infinity: beyond the horizon in this share of scenarios.
 struct Quantiles {
@@ -55,8 +56,8 @@ struct RolloutOptions {
   double horizon_s = kShortHorizon_s;
   double resolution = 0;  // PlayOptions::resolution, of the time from now
   StopAsked stop{};       // asked after every call of the policy
-  // How many of the kScenarios futures are played. The least that have a 10 % and a 90 % quantile
-  // are 9; kAsPredicted: one in which every run lasts as long as predicted.
+  // How many of the kScenarios futures are played: an odd number. The least that have a 10 % and a
+  // 90 % quantile are 9; kAsPredicted: one in which every run lasts as long as predicted.
   int futures = kScenarios;
 };
 
