@@ -429,6 +429,36 @@ class GangsTest(QueuedCase):
             lambda: make("vllm-0-1", "vllm-0", "1"), lambda: self.pods(sets["vllm-0-1"]),
         )  # fmt: skip
 
+    def test_the_others_of_a_job_with_exclusive_topology_have_room(self):
+        """Its JobSet's webhook refuses them until the first has a node; here they come with `parallelism`."""
+        prefix, rack = "jobset.sigs.k8s.io", "example.com/rack"
+        nodes = [name_of(node) for node in self.cluster.list("node")]
+        self.cluster.kubectl("label", "node", *nodes, f"{rack}=r1")
+        self.addCleanup(self.cluster.kubectl, "label", "node", *nodes, f"{rack}-")
+        says = {"annotations": {f"alpha.{prefix}/exclusive-topology": rack}}
+        spec = gpu_pod("member", 4, namespace=TEAM, scheduler="default-scheduler")["spec"]
+        of_job = {"completionMode": "Indexed", "completions": 2, "parallelism": 2, "template": {"spec": spec}}
+        led = {"replicatedJobs": [{"name": "a", "template": {"metadata": says, "spec": of_job}}]}
+        owner = self.owner("JobSet", "racked", more=led)
+        term = {"labelSelector": {"matchLabels": {f"{prefix}/job-key": "k"}}, "topologyKey": rack}
+        of_pod = {"metadata": {**says, "labels": {f"{prefix}/job-key": "k"}}, "spec": dict(spec)}
+        of_pod["spec"]["affinity"] = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+        job = self.job_of(owner, "a", of_pod)
+        job["metadata"].update(says)
+        job["spec"].update(completionMode="Indexed", completions=2, parallelism=1)
+        name = name_of(job)
+
+        def pods(index):
+            label = "batch.kubernetes.io/job-completion-index"
+            return [pod for pod in self.pods_of_part(owner, "a") if pod["metadata"]["labels"][label] == index]
+
+        more = json.dumps({"spec": {"parallelism": 2}})
+        self.wait_for_the_rest(
+            lambda: self.apply(job), lambda: pods("0"),
+            lambda: self.cluster.kubectl("patch", "job", name, "-n", TEAM, "-p", more), lambda: pods("1"),
+        )  # fmt: skip
+        self.assertEqual(self.rows()[name]["kind"], "Gang")
+
     def test_class_and_queue_of_a_jobsets_template_count(self):
         """Eight GPUs on nodes of four: it waits."""
         written = {

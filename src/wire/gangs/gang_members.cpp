@@ -3,12 +3,15 @@
 #include <algorithm>
 
 #include "wire/format/json_members.h"
+#include "wire/gangs/owner_gang.h"
 
 namespace slackline::wire {
 namespace {
 
 using nlohmann::json;
 
+// Annotation of a LeaderWorkerSet: the workers come once their leader has a node.
+constexpr const char* kLeaderOfGroupFirst = "leaderworkerset.sigs.k8s.io/exclusive-topology";
 constexpr std::int64_t kMostOfRole = 1'000'000;  // so that sums stay far from overflow
 
 std::int64_t count_member(const json& object, const char* key, std::int64_t otherwise) {
@@ -21,7 +24,34 @@ bool waits_for_an_end(const json& dependency) {
   return text_member(dependency, "status") != "Ready";
 }
 
-std::vector<GangMembers> members_of_jobs(const json& spec, bool after_ends) {
+// Of these Jobs the first pods get nodes, then the others come.
+bool leaders_come_first(const json& set, const json& job) {
+  const json pattern = member(job, "template");
+  bool first = false;
+  for (const json& of : {set, pattern, member(member(pattern, "spec"), "template")}) {
+    const json annotations = member(member(of, "metadata"), "annotations");
+    if (annotations.contains(kByNodeLabels)) return false;
+    first = first || annotations.contains(kLeadersFirst);
+  }
+  return first;
+}
+
+void add_led_job(GangMembers&& all, std::vector<GangMembers>& members) {
+  all.job_by_job = true;
+  all.after.clear();
+  const std::int64_t others = all.pods - all.in_jobs;
+  GangMembers first = all;
+  first.role = role_in_job(all.role, true);
+  first.pods = all.in_jobs;
+  all.after = {first.role};
+  all.role = role_in_job(all.role, false);
+  all.pods = others;
+  members.push_back(std::move(first));
+  if (others > 0) members.push_back(std::move(all));
+}
+
+std::vector<GangMembers> members_of_jobs(const json& set, bool after_ends) {
+  const json spec = member(set, "spec");
   const bool in_order =
       text_member(member(spec, "startupPolicy"), "startupPolicyOrder") == "InOrder";
   std::vector<GangMembers> members;
@@ -35,9 +65,13 @@ std::vector<GangMembers> members_of_jobs(const json& spec, bool after_ends) {
     const json of_job = member(member(job, "template"), "spec");
     const std::int64_t at_a_time = count_member(of_job, "parallelism", 1);
     const std::int64_t jobs = count_member(job, "replicas", 1);
-    members.push_back({text_member(job, "name"), member(of_job, "template"),
-                       jobs * std::min(at_a_time, count_member(of_job, "completions", at_a_time)),
-                       std::move(after), jobs});
+    GangMembers of_role{text_member(job, "name"), member(of_job, "template"),
+                        jobs * std::min(at_a_time, count_member(of_job, "completions", at_a_time)),
+                        std::move(after), jobs};
+    if (of_role.pods >= jobs && leaders_come_first(set, job))
+      add_led_job(std::move(of_role), members);
+    else
+      members.push_back(std::move(of_role));
   }
   return members;
 }
@@ -56,13 +90,16 @@ std::vector<GangMembers> members_of_ray(const json& spec) {
 }
 
 // Its roles are the indices of the pods.
-std::vector<GangMembers> members_of_group(const json& spec) {
+std::vector<GangMembers> members_of_group(const json& set) {
+  const json spec = member(set, "spec");
   const json of_group = member(spec, "leaderWorkerTemplate");
   const json worker = member(of_group, "workerTemplate");
   const json leader = member(of_group, "leaderTemplate");
   const std::int64_t size = count_member(of_group, "size", 1);
   std::vector<std::string> after;
-  if (text_member(spec, "startupPolicy") == "LeaderReady") after.emplace_back("0");
+  if (text_member(spec, "startupPolicy") == "LeaderReady" ||
+      member(member(set, "metadata"), "annotations").contains(kLeaderOfGroupFirst))
+    after.emplace_back("0");
   return {{"0", leader.empty() ? worker : leader, 1},
           {"1", worker, std::max<std::int64_t>(0, size - 1), std::move(after)}};
 }
@@ -86,17 +123,17 @@ std::vector<GangMembers> members_of_roles(const json& spec) {
 std::vector<GangMembers> gang_members_of(const json& object) {
   const std::string kind = text_member(object, "kind");
   const json spec = member(object, "spec");
-  if (kind == "JobSet") return members_of_jobs(spec, false);
+  if (kind == "JobSet") return members_of_jobs(object, false);
   if (kind == "RayCluster") return members_of_ray(spec);
   if (kind == "RayJob") return members_of_ray(member(spec, "rayClusterSpec"));
   if (kind == "RayService") return members_of_ray(member(spec, "rayClusterConfig"));
-  if (kind == "LeaderWorkerSet") return members_of_group(spec);
+  if (kind == "LeaderWorkerSet") return members_of_group(object);
   return members_of_roles(spec);
 }
 
 std::vector<GangMembers> members_after_ends_of(const json& object) {
   if (text_member(object, "kind") != "JobSet") return {};
-  return members_of_jobs(member(object, "spec"), true);
+  return members_of_jobs(object, true);
 }
 
 bool launcher_comes_last(const json& spec) {

@@ -16,6 +16,7 @@ struct GangMembers {
   std::int64_t pods = 1;
   std::vector<std::string> after{};  // these roles run before; empty: they are made first
   std::int64_t in_jobs = 0;          // these are made of so many Jobs; 0: of none
+  bool job_by_job = false;           // each of these Jobs is a gang of its own
 };
 
 // Those that run at the same time; of a LeaderWorkerSet those of one group. Without those that come

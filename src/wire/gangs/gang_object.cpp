@@ -124,22 +124,14 @@ std::int64_t succeeded_of(const json& object, const GangMembers& members) {
   return 0;
 }
 
-// Of a JobSet with exclusive topology: its other pods are made once the first ones have a node.
-bool leaders_come_first(const json& object) {
-  const auto says = [](const json& of) {
-    return member(member(of, "metadata"), "annotations").contains(kLeadersFirst);
-  };
-  const json jobs = list_member(member(object, "spec"), "replicatedJobs");
-  return says(object) || std::any_of(jobs.begin(), jobs.end(), [&](const json& job) {
-           const json pattern = member(job, "template");
-           return says(pattern) || says(member(member(pattern, "spec"), "template"));
-         });
-}
-
-// Whether it is asked how many pods there are to be before any runs.
+// Whether it is asked how many pods there are to be before any runs: not where each Job of it, or
+// each group, is a gang.
 bool says_how_many(const json& object) {
   const std::string kind = text_member(object, "kind");
-  if (kind == kJobSet) return !leaders_come_first(object);
+  if (kind == kJobSet) {
+    const auto members = gang_members_of(object);
+    return std::ranges::none_of(members, &GangMembers::job_by_job);
+  }
   return api_group(text_member(object, "apiVersion")) == kKubeflow || kind == kRayCluster;
 }
 
@@ -164,7 +156,8 @@ std::vector<LaterMembers> later_of(const json& object, KubeDecoder& decoder) {
     members.after = std::move(of_role.after);
     members.pattern = member_of(of_role.pattern, namespace_of(object), decoder);
     members.made_of = fingerprint(as_text(of_role.pattern));
-    if (members.pattern) members.pods = of_role.pods;
+    if (members.pattern)
+      members.pods = of_role.job_by_job ? of_role.pods / of_role.in_jobs : of_role.pods;
   }
   return later;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
 
 #include "slackline/base/text.h"
 
@@ -12,6 +13,7 @@ namespace {
 constexpr std::string_view kRestart = "jobset.sigs.k8s.io/restart-attempt";
 constexpr std::string_view kReplicatedJob = "jobset.sigs.k8s.io/replicatedjob-name";
 constexpr std::string_view kWorkerIndex = "leaderworkerset.sigs.k8s.io/worker-index";
+constexpr std::string_view kNumberInJob = "batch.kubernetes.io/job-completion-index";
 constexpr std::int64_t kMostPods = 65536;
 
 struct GangKind {
@@ -26,8 +28,7 @@ struct GangKind {
   std::string_view number_label{};   // one gang of each number, which is part of its name
   std::string_view attempt_label{};  // pods of another attempt are not members
   std::string_view size_annotation{};
-  std::string_view later_annotation{};  // present: some pods come only once others have a node
-  bool of_jobs = false;                 // made of Jobs, which say how many pods
+  bool of_jobs = false;  // made of Jobs, which say how many pods
   std::string_view role_label{};
 };
 
@@ -43,7 +44,6 @@ constexpr std::array kGangKinds = {
              .owner = "JobSet",
              .kind = "JobSet",
              .attempt_label = kRestart,
-             .later_annotation = kLeadersFirst,
              .of_jobs = true,
              .role_label = kReplicatedJob},
     GangKind{.group = "batch",
@@ -53,7 +53,6 @@ constexpr std::array kGangKinds = {
              .name_label = "jobset.sigs.k8s.io/jobset-name",
              .uid_label = "jobset.sigs.k8s.io/jobset-uid",
              .attempt_label = kRestart,
-             .later_annotation = kLeadersFirst,
              .of_jobs = true,
              .role_label = kReplicatedJob},
     GangKind{.group = "apps",
@@ -63,7 +62,6 @@ constexpr std::array kGangKinds = {
              .name_label = "leaderworkerset.sigs.k8s.io/name",
              .number_label = "leaderworkerset.sigs.k8s.io/group-index",
              .size_annotation = "leaderworkerset.sigs.k8s.io/size",
-             .later_annotation = "leaderworkerset.sigs.k8s.io/exclusive-topology",
              .role_label = kWorkerIndex},
 };
 
@@ -84,7 +82,22 @@ std::optional<std::int64_t> size_of(JsonView annotations, const GangKind& row) {
   return *size;
 }
 
+// Each Job of it is a gang then, by the name of the Job: first the pod that is number 0.
+void be_of_one_job(JsonView metadata, OwnerGang& gang) {
+  const JsonView owner = controller_of(metadata);
+  const bool is_pod = owner["kind"].text() == "Job";  // else it is the Job
+  gang.object = std::exchange(gang.name,
+                              std::string(is_pod ? owner["name"].text() : metadata["name"].text()));
+  gang.uid = Uid();
+  const std::string_view number = metadata["labels"][kNumberInJob].text();
+  gang.role = role_in_job(gang.role, number == "0");
+}
+
 }  // namespace
+
+std::string role_in_job(std::string_view role, bool is_first) {
+  return format("{}/{}", role, is_first ? "first" : "others");
+}
 
 std::string_view api_group(std::string_view api_version) {
   const std::size_t slash = api_version.find('/');
@@ -115,11 +128,12 @@ std::shared_ptr<const OwnerGang> read_owner_gang(JsonView metadata) {
   gang.api_version =
       owner_makes_it ? std::string(owner["apiVersion"].text()) : std::string(row->api_version);
   const JsonView annotations = metadata["annotations"];
-  if (row->later_annotation.empty() || !annotations[row->later_annotation].present()) {
-    gang.size = size_of(annotations, *row);
+  gang.size = size_of(annotations, *row);
+  gang.role = std::string(value_of(labels, row->role_label));
+  if (row->of_jobs && annotations[kLeadersFirst].present() && !annotations[kByNodeLabels].present())
+    be_of_one_job(metadata, gang);
+  else
     gang.of_jobs = row->of_jobs;
-    gang.role = std::string(value_of(labels, row->role_label));
-  }
   return std::make_shared<const OwnerGang>(std::move(gang));
 }
 

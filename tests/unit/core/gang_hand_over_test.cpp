@@ -251,6 +251,39 @@ TEST_F(StagedGangTest, StartsWhereThoseThatComeLaterHaveRoomToo) {
   EXPECT_EQ(world_.count_of<PlanPod>(), 1);
 }
 
+// With exclusive topology its controller says so of the first pod alone.
+TEST_F(StagedGangTest, OfWhichAllShareARackStartsInOneThatHoldsAll) {
+  says();
+  add_nodes(5);
+  for (const char* node : {"n1", "n2", "n3", "n4", "n5"})
+    world_.node(node).labels = {{"rack", node < std::string("n3") ? "small" : "large"}};
+  make_member("a", "llm-a-0");
+  SchedulingConstraints of_first;
+  of_first.own_spread.together = {"rack"};
+  Pod& first = world_.pods().at({"default", "llm-a-0"});
+  first.constraints = std::make_shared<const SchedulingConstraints>(of_first);
+  settle();
+  ASSERT_TRUE(runs("llm-a-0"));
+  EXPECT_EQ(std::set<NodeName>(first.plan->nodes.begin(), first.plan->nodes.end()),
+            (std::set<NodeName>{NodeName("n3"), NodeName("n4"), NodeName("n5")}));
+}
+
+TEST_F(StagedGangTest, WhatComesOnceOthersHaveEndedStartsAsAWhole) {
+  add_nodes(1);
+  make_member("a", "llm-a-0");
+  settle();
+  ASSERT_TRUE(runs("llm-a-0"));
+  world_.pods().at({"default", "llm-a-0"}).phase = PodPhase::kSucceeded;
+  make_member("b", "llm-b-0");
+  make_member("b", "llm-b-1");
+  world_.add(a_node("n2").of("A100", 4));
+  settle();
+  EXPECT_FALSE(runs("llm-b-0") || runs("llm-b-1"));
+  world_.add(a_node("n3").of("A100", 4));
+  settle();
+  EXPECT_TRUE(runs("llm-b-0") && runs("llm-b-1"));
+}
+
 TEST_F(StagedGangTest, ThatNoNodesCouldHoldStartsNothing) {
   says();
   add_nodes(2);

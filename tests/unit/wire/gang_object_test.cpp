@@ -137,16 +137,35 @@ TEST(GangObject, AJobSetSaysWhatItMakesOnceOthersRun) {
             "b after a: 6; c after b: 0; ");
 }
 
+TEST(GangObject, WithExclusiveTopologyTheOthersOfEachJobComeOnceItsFirstHasANode) {
+  const auto with = [](const std::string& annotations) {
+    return later(
+        "{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, metadata: {namespace: t, "
+        "annotations: {" +
+        annotations +
+        "}}, spec: {startupPolicy: {startupPolicyOrder: InOrder}, replicatedJobs: [{name: a, "
+        "replicas: 3, template: {spec: {parallelism: 4, template: GPU}}}, {name: b, template: "
+        "{spec: {template: GPU}}}]}}");
+  };
+  const std::string rack = "alpha.jobset.sigs.k8s.io/exclusive-topology: rack";
+  EXPECT_EQ(with(""), "b after a: 1; ");
+  EXPECT_EQ(with(rack), "a/others after a/first: 3; ");
+  EXPECT_EQ(with(rack + ", alpha.jobset.sigs.k8s.io/node-selector: 'true'"), "b after a: 1; ");
+}
+
 TEST(GangObject, ALeaderWorkerSetSaysWhetherItsWorkersWaitForTheLeader) {
-  const auto with = [](const std::string& policy) {
+  const auto with = [](const std::string& policy, const std::string& annotations = "") {
     return later(
         "{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, metadata: {namespace: "
-        "t}, "
+        "t, annotations: {" +
+        annotations +
+        "}}, "
         "spec: {" +
         policy + "leaderWorkerTemplate: {size: 4, workerTemplate: GPU}}}");
   };
   EXPECT_EQ(with(""), "");
   EXPECT_EQ(with("startupPolicy: LeaderReady, "), "1 after 0: 3; ");
+  EXPECT_EQ(with("", "leaderworkerset.sigs.k8s.io/exclusive-topology: rack"), "1 after 0: 3; ");
 }
 
 // Times of 2026-01-01T00:00:00Z and so many seconds.

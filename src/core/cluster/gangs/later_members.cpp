@@ -20,12 +20,15 @@ std::set<std::string> roles_of(const TaskParts& parts) {
   return roles;
 }
 
+// What must be together its controller may say of the first pods alone.
 bool is_like(const Pod& pattern, const Pod& pod) {
   static const SchedulingConstraints kNone;
   const SchedulingConstraints& one = pattern.constraints ? *pattern.constraints : kNone;
   const SchedulingConstraints& other = pod.constraints ? *pod.constraints : kNone;
+  OwnSpread spread = spread_of(&other);
+  if (one.own_spread.together.empty()) spread.together.clear();
   return pattern.requests == pod.requests && one.node_selector == other.node_selector &&
-         one.affinity_terms == other.affinity_terms && spread_of(&one) == spread_of(&other);
+         one.affinity_terms == other.affinity_terms && one.own_spread == spread;
 }
 
 // As it will be once its controller makes it.
