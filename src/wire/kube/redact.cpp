@@ -12,6 +12,7 @@
 #include "slackline/base/text.h"
 #include "slackline/model/contract.h"
 #include "wire/format/json_view.h"
+#include "wire/gangs/owner_gang.h"
 #include "wire/kube/kube_decode.h"
 #include "wire/kube/object_decode.h"
 
@@ -469,6 +470,7 @@ class Redactor {
     const auto& text = seen.get_ref<const std::string&>();
     if (is_among(kDroppedNotes, name)) return std::nullopt;
     if (is_among(kSelectorNotes, name)) return selector(text);
+    if (name == kLeadersFirst) return key(seen);  // its value is the key of a label
     if (name == contract::kDeviceIds) return written(amounts(parsed(text).value_or(json())));
     if (is_among(kJsonNotes, name)) return note(text);
     if (is_among(kNameNotes, name)) return code(text);

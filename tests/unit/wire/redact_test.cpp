@@ -123,6 +123,13 @@ TEST(Redact, ModelsThatEverybodyKnowsAndGpusStay) {
   EXPECT_EQ(job["metadata"]["annotations"]["slackline.dev/gpu-types"], "A100,T4");
 }
 
+TEST(Redact, WhatMakesAGangOfEachJobOfAJobSetStays) {
+  const json job = only_item(R"({"kind": "Job", "metadata": {"name": "a", "annotations": {
+      "alpha.jobset.sigs.k8s.io/exclusive-topology": "topology.kubernetes.io/zone"}}})");
+  EXPECT_EQ(job["metadata"]["annotations"]["alpha.jobset.sigs.k8s.io/exclusive-topology"],
+            "topology.kubernetes.io/zone");
+}
+
 TEST(Redact, WhatANamespaceSaysOfItsPodsStays) {
   const json ns = only_item(R"({"kind": "Namespace", "metadata": {"name": "a",
       "labels": {"pod-security.kubernetes.io/enforce": "restricted"}, "annotations": {
